@@ -1,0 +1,511 @@
+"""What every estimator of the book shares: the protocol, input checks, errors and random state.
+
+The estimators follow scikit-learn's conventions without importing scikit-learn: they pass its
+``check_estimator`` and work inside its pipelines and searches, while ``mllib`` itself needs only
+numpy and scipy.
+"""
+
+import inspect
+import numbers
+import sys
+import warnings
+
+import numpy as np
+
+__all__ = [
+    "Classifier",
+    "Clusterer",
+    "ConvergenceWarning",
+    "DataConversionWarning",
+    "DensityEstimator",
+    "Estimator",
+    "NotFittedError",
+    "Regressor",
+    "Transformer",
+    "check_X_y",
+    "check_array",
+    "check_choice",
+    "check_distribution",
+    "check_features",
+    "check_fitted",
+    "check_labels",
+    "check_lengths",
+    "check_scalar",
+    "check_square",
+    "check_targets",
+    "check_vector",
+    "convergence_warning",
+    "map_over",
+    "random_generator",
+]
+
+
+# Errors and warnings -------------------------------------------------------------------------
+
+
+class NotFittedError(ValueError, AttributeError):
+    """Raised when an estimator is used before ``fit``."""
+
+
+class ConvergenceWarning(UserWarning):
+    """Issued when an iteration stops at ``max_iter`` before its criterion is met."""
+
+
+class DataConversionWarning(UserWarning):
+    """Issued when an input is reshaped to what the estimator expects."""
+
+
+def _same_as_sklearn(ours):
+    """Return scikit-learn's class of the same name if scikit-learn is already loaded."""
+    exceptions = sys.modules.get("sklearn.exceptions")
+    return getattr(exceptions, ours.__name__, ours)
+
+
+def convergence_warning(message):
+    """Warn that an iteration ran out; ``message`` states the achieved gap and the tolerance."""
+    warnings.warn(message, _same_as_sklearn(ConvergenceWarning), stacklevel=3)
+
+
+# Arrays --------------------------------------------------------------------------------------
+
+
+def _as_float(X, name):
+    """Convert to float64; refuse sparse, complex and non-numeric input by name."""
+    if hasattr(X, "tocsr") or hasattr(X, "todense"):
+        raise TypeError(
+            f"{name} is a sparse matrix, but dense data is required: pass {name}.toarray()."
+        )
+    X = np.asarray(X)
+    if np.iscomplexobj(X):
+        raise ValueError(
+            f"Complex data not supported: {name} has dtype {X.dtype}; pass {name}.real."
+        )
+    if X.dtype == np.float64:
+        return X
+    try:
+        return X.astype(np.float64)
+    except TypeError as error:
+        raise TypeError(
+            f"{name} must hold numbers only: argument must be a string or a number ({error})."
+        ) from error
+    except ValueError as error:
+        raise ValueError(f"{name} must hold numbers only: {error}.") from error
+
+
+def _check_finite(X, name):
+    if not np.isfinite(X).all():
+        what = "NaN" if np.isnan(X).any() else "infinity"
+        raise ValueError(f"Input {name} contains {what}: remove or replace those entries first.")
+
+
+def check_array(X, name="X", *, min_samples=1, finite=True):
+    """Return ``X`` as a float64 array of shape (n, d), or say what is wrong with it.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+    name : str
+        The argument's name, used in messages.
+    min_samples : int
+        The smallest number of rows that makes sense for the caller.
+    finite : bool
+        Whether NaN and infinity are refused.
+
+    Raises
+    ------
+    TypeError, ValueError
+        One sentence that names the argument and the fix.
+    """
+    X = _as_float(X, name)
+    if X.ndim == 1:
+        raise ValueError(
+            f"Expected 2D array, got 1D array instead for {name} of shape {X.shape}. Reshape your "
+            f"data: {name}.reshape(-1, 1) for one feature, {name}.reshape(1, -1) for one sample."
+        )
+    if X.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {X.ndim}D array instead for {name}: pass one of "
+            f"shape (n_samples, n_features)."
+        )
+    n, d = X.shape
+    if n < min_samples:
+        raise ValueError(
+            f"Found array with {n} sample(s) (shape={X.shape}) while a minimum of "
+            f"{min_samples} is required."
+        )
+    if d == 0:
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required."
+        )
+    if finite:
+        _check_finite(X, name)
+    return X
+
+
+def check_vector(v, name, *, length=None, finite=True):
+    """Return ``v`` as a float64 vector of shape (length,), or say what is wrong with it."""
+    v = _as_float(v, name)
+    if v.ndim != 1:
+        raise ValueError(f"{name} must be a vector (1-D array), got shape {v.shape}.")
+    if length is not None and v.shape[0] != length:
+        raise ValueError(f"{name} must have {length} entries, got {v.shape[0]}.")
+    if finite:
+        _check_finite(v, name)
+    return v
+
+
+def check_square(A, name, *, size=None, symmetric=False):
+    """Return ``A`` as a float64 square matrix, symmetric up to rounding where asked."""
+    A = check_array(A, name)
+    if A.shape[0] != A.shape[1] or (size is not None and A.shape[0] != size):
+        wanted = "square" if size is None else f"of shape ({size}, {size})"
+        raise ValueError(f"{name} must be {wanted}, got shape {A.shape}.")
+    if symmetric and np.abs(A - A.T).max() > 1e-8 * np.abs(A).max():
+        raise ValueError(
+            f"{name} must be symmetric; symmetrise it first, e.g. ({name} + {name}.T)/2."
+        )
+    return A
+
+
+def check_distribution(p, name, *, axis=-1):
+    """Return ``p`` as float64 whose entries are >= 0 and sum to one along ``axis``."""
+    p = _as_float(p, name)
+    _check_finite(p, name)
+    if p.size == 0 or p.ndim == 0:
+        raise ValueError(f"{name} must have at least one entry, got shape {p.shape}.")
+    if (p < 0).any():
+        raise ValueError(f"{name} must not be negative, its smallest entry is {p.min():.3g}.")
+    total = p.sum(axis=axis)
+    if np.abs(total - 1).max() > 1e-8:
+        worst = np.ravel(total)[np.argmax(np.abs(np.ravel(total) - 1))]
+        rows = "each row of " if p.ndim > 1 else ""
+        raise ValueError(
+            f"{rows}{name} must sum to one, got a sum of {worst:.6g}: divide by the sum."
+        )
+    return p
+
+
+def _check_target_length(X, y):
+    if y.shape[0] != X.shape[0]:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has "
+            f"{X.shape[0]} rows, y has {y.shape[0]} entries."
+        )
+
+
+def _check_target_shape(y, estimator):
+    """Return the target as a 1-D array; a column is flattened with a warning."""
+    if y is None:
+        raise ValueError(
+            f"This {estimator} estimator requires y to be passed, but the target y is None."
+        )
+    if hasattr(y, "tocsr"):
+        raise TypeError("y is a sparse matrix, but a dense vector is required: pass y.toarray().")
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected: pass y.ravel().",
+            _same_as_sklearn(DataConversionWarning),
+            stacklevel=4,
+        )
+        y = y.ravel()
+    if y.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
+    return y
+
+
+def check_labels(y, estimator="classifier"):
+    """Return ``(classes, index)`` for labels of any sortable type; ``y = classes[index]``.
+
+    Raises
+    ------
+    ValueError
+        If y is missing, not 1-D, holds NaN, or holds real numbers that are not whole
+        (a regression target).
+    """
+    y = _check_target_shape(y, estimator)
+    if y.dtype.kind == "c":
+        raise ValueError("Complex data not supported: y holds complex numbers.")
+    if y.dtype.kind == "f":
+        if not np.isfinite(y).all():
+            what = "NaN" if np.isnan(y).any() else "infinity"
+            raise ValueError(f"Input y contains {what}: remove those samples first.")
+        if (y != np.floor(y)).any():
+            raise ValueError(
+                "Unknown label type: continuous. A classifier expects class labels, "
+                "got real numbers that are not whole."
+            )
+    if y.dtype.kind == "O" and any(v is None or v != v for v in y):
+        raise ValueError("Input y contains NaN or None: remove those samples first.")
+    try:
+        return np.unique(y, return_inverse=True)
+    except TypeError as error:
+        raise ValueError(
+            f"Unknown label type: the labels in y cannot be sorted ({error}); convert "
+            f"them to one type, e.g. y.astype(str)."
+        ) from error
+
+
+def check_targets(y, estimator="regressor"):
+    """Return a regression target as a finite float64 vector of shape (n,)."""
+    y = _as_float(_check_target_shape(y, estimator), "y")
+    _check_finite(y, "y")
+    return y
+
+
+def check_X_y(X, y, estimator, *, min_samples=1, min_classes=2):
+    """Validate a classification sample; return ``(X, classes, index)``.
+
+    Raises
+    ------
+    ValueError
+        Also when fewer than ``min_classes`` classes are present.
+    """
+    X = check_array(X, min_samples=min_samples)
+    classes, index = check_labels(y, estimator)
+    _check_target_length(X, index)
+    if len(classes) < min_classes:
+        raise ValueError(
+            f"{estimator} needs at least {min_classes} classes in y, got {len(classes)} "
+            f"class: add samples of another class."
+        )
+    return X, classes, index
+
+
+def check_lengths(lengths, n):
+    """Return the lengths of consecutive sequences that together make ``n`` rows."""
+    if lengths is None:
+        return np.array([n])
+    lengths = np.asarray(lengths)
+    if lengths.ndim != 1 or lengths.dtype.kind not in "iu" or lengths.size == 0:
+        raise ValueError("lengths must be a non-empty list of whole numbers, one per sequence.")
+    if (lengths < 1).any():
+        raise ValueError("lengths must be at least 1 each: drop the empty sequences.")
+    if lengths.sum() != n:
+        raise ValueError(
+            f"lengths must add up to the {n} rows of X, they add up to {lengths.sum()}."
+        )
+    return lengths
+
+
+# Scalars, choices, random numbers ------------------------------------------------------------
+
+
+def check_scalar(
+    value, name, *, low=None, high=None, open_low=False, open_high=False, integer=False
+):
+    """Return ``value`` if it is a real number (or integer) within the stated interval.
+
+    ``open_low`` and ``open_high`` exclude the end points.
+    """
+    kind = numbers.Integral if integer else numbers.Real
+    left = "-inf" if low is None else f"{low:g}"
+    right = "inf" if high is None else f"{high:g}"
+    opening = "(" if open_low or low is None else "["
+    closing = ")" if open_high or high is None else "]"
+    sort = "an integer" if integer else "a number"
+    what = f"{name} must be {sort} in {opening}{left}, {right}{closing}, got {value!r}."
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
+        raise ValueError(what)
+    below = low is not None and (value <= low if open_low else value < low)
+    above = high is not None and (value >= high if open_high else value > high)
+    if value != value or below or above or (low is not None and high is None and value == np.inf):
+        raise ValueError(what)
+    return value
+
+
+def check_choice(value, name, choices):
+    """Return ``value`` if it is one of ``choices``."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+    return value
+
+
+def random_generator(random_state):
+    """Return a ``numpy.random.Generator`` from None, a non-negative int, or a Generator."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if random_state is None or (
+        isinstance(random_state, numbers.Integral)
+        and not isinstance(random_state, (bool, np.bool_))
+        and random_state >= 0
+    ):
+        return np.random.default_rng(random_state)
+    raise ValueError(
+        f"random_state must be None, a non-negative integer or a numpy.random.Generator, "
+        f"got {random_state!r}."
+    )
+
+
+def map_over(function, items, workers=1):
+    """Apply ``function`` to each item; ``workers`` has SciPy's meaning.
+
+    Parameters
+    ----------
+    function : callable
+        Must be picklable if ``workers`` is an int above 1.
+    items : iterable
+    workers : int or map-like callable
+        1 runs here; an int above 1 starts that many processes, -1 one for each core; a callable
+        such as ``pool.map`` or a distributed client's map is used as it is.
+
+    Returns
+    -------
+    list
+        The results in the order of the items.
+    """
+    if callable(workers):
+        return list(workers(function, items))
+    check_scalar(workers, "workers", low=-1, integer=True)
+    if workers == 0:
+        raise ValueError("workers must be -1, a positive integer or a map-like callable, got 0.")
+    if workers == 1:
+        return [function(item) for item in items]
+    from multiprocessing import Pool
+
+    with Pool(None if workers == -1 else workers) as pool:
+        return pool.map(function, items)
+
+
+# The estimator protocol ----------------------------------------------------------------------
+
+
+class Estimator:
+    """The part of scikit-learn's protocol that does not depend on what is estimated.
+
+    A subclass lists its hyperparameters as keyword arguments of ``__init__``, which stores them
+    untouched; ``fit`` validates them. Fitted attributes end in an underscore.
+    """
+
+    kind = None
+
+    @classmethod
+    def _parameter_names(cls):
+        signature = inspect.signature(cls.__init__)
+        return sorted(name for name in signature.parameters if name != "self")
+
+    def get_params(self, deep=True):
+        """Return the hyperparameters by name; ``deep`` adds those of nested estimators."""
+        params = {name: getattr(self, name) for name in self._parameter_names()}
+        if deep:
+            for name, value in list(params.items()):
+                if hasattr(value, "get_params") and not isinstance(value, type):
+                    params |= {f"{name}__{key}": v for key, v in value.get_params().items()}
+        return params
+
+    def set_params(self, **params):
+        """Set hyperparameters by name (``part__name`` for a nested estimator); return self."""
+        known = self._parameter_names()
+        for key, value in params.items():
+            name, _, rest = key.partition("__")
+            if name not in known:
+                raise ValueError(
+                    f"Invalid parameter {name!r} for estimator {self}. Valid parameters "
+                    f"are: {known}."
+                )
+            if rest:
+                getattr(self, name).set_params(**{rest: value})
+            else:
+                setattr(self, name, value)
+        return self
+
+    def __repr__(self):
+        signature = inspect.signature(type(self).__init__).parameters
+        changed = [
+            f"{name}={getattr(self, name)!r}"
+            for name in self._parameter_names()
+            if repr(getattr(self, name)) != repr(signature[name].default)
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def __sklearn_tags__(self):
+        from sklearn.utils import ClassifierTags, RegressorTags, Tags, TargetTags, TransformerTags
+
+        return Tags(
+            estimator_type=None if self.kind == "transformer" else self.kind,
+            target_tags=TargetTags(required=self.kind in ("classifier", "regressor")),
+            classifier_tags=ClassifierTags() if self.kind == "classifier" else None,
+            regressor_tags=RegressorTags() if self.kind == "regressor" else None,
+            transformer_tags=TransformerTags() if self.kind == "transformer" else None,
+        )
+
+
+def check_fitted(estimator):
+    """Raise ``NotFittedError`` unless the estimator has been fitted."""
+    if not hasattr(estimator, "n_features_in_"):
+        raise _same_as_sklearn(NotFittedError)(
+            f"This {type(estimator).__name__} instance is not fitted yet. Call 'fit' with "
+            f"appropriate arguments before using this estimator."
+        )
+
+
+def check_features(estimator, X, **options):
+    """Check that the estimator is fitted and that ``X`` has its number of features; return X."""
+    check_fitted(estimator)
+    X = check_array(X, **options)
+    if X.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input."
+        )
+    return X
+
+
+class Classifier(Estimator):
+    """An estimator whose ``predict`` returns one of ``classes_``."""
+
+    kind = "classifier"
+
+    def score(self, X, y):
+        """Return the accuracy: the share of rows of ``X`` whose predicted label equals ``y``."""
+        predicted = self.predict(X)
+        y = _check_target_shape(y, type(self).__name__)
+        _check_target_length(predicted, y)
+        return float(np.mean(predicted == y))
+
+
+class Regressor(Estimator):
+    """An estimator whose ``predict`` returns real numbers."""
+
+    kind = "regressor"
+
+    def score(self, X, y):
+        """Return R^2 = 1 - sum (y - f(x))^2 / sum (y - mean y)^2; 0 if y is constant and missed."""
+        predicted = self.predict(X)
+        y = check_targets(y, type(self).__name__)
+        _check_target_length(predicted, y)
+        residual = np.sum((y - predicted) ** 2)
+        total = np.sum((y - y.mean()) ** 2)
+        if total == 0:
+            return float(residual == 0)
+        return float(1 - residual / total)
+
+
+class Clusterer(Estimator):
+    """An estimator that stores the cluster of each training row in ``labels_``."""
+
+    kind = "clusterer"
+
+    def fit_predict(self, X, y=None):
+        """Fit and return the labels of the training rows."""
+        return self.fit(X, y).labels_
+
+
+class DensityEstimator(Estimator):
+    """An estimator whose ``score_samples`` returns log-densities."""
+
+    kind = "density_estimator"
+
+    def score(self, X, y=None):
+        """Return the mean log-density of the rows of ``X`` in nats."""
+        return float(np.mean(self.score_samples(X)))
+
+
+class Transformer(Estimator):
+    """An estimator whose ``transform`` maps rows to rows."""
+
+    kind = "transformer"
+
+    def fit_transform(self, X, y=None):
+        """Fit and return the transformed training rows."""
+        return self.fit(X, y).transform(X)

@@ -1,0 +1,122 @@
+"""Claims: the results of the book, run where they are stated.
+
+A claim stands in the cell after its theorem and is written as
+
+    with claim("perceptron-mistake-bound") as c:
+        c.holds("mistakes <= R^2 |w*|^2 / gamma^2 on 200 separable data sets", mistakes <= bounds)
+        c.tight("largest ratio of mistakes to bound", np.max(mistakes / bounds), at_least=0.5)
+        c.necessary("without separability: no clean pass in 1000", min(mistakes_per_pass) > 0)
+
+It prints the names of the results and one line per verdict, and raises ``ClaimFailure``, which
+names the claim, as soon as a check fails. The build reads those printed lines to compose the page
+of results.
+"""
+
+import re
+
+import numpy as np
+
+__all__ = ["ClaimFailure", "claim"]
+
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
+
+
+class ClaimFailure(AssertionError):
+    """Raised when a check of a claim fails, or when a claim checks nothing."""
+
+
+class claim:
+    """Check the results called ``names``; use as a context manager.
+
+    Parameters
+    ----------
+    *names : str
+        Anchors of the results that this claim verifies, such as ``"perceptron-mistake-bound"``.
+
+    Raises
+    ------
+    ClaimFailure
+        If a check fails, has no cases, or if ``holds`` is never called.
+    ValueError
+        If a name is not of the form words-joined-by-hyphens.
+    """
+
+    def __init__(self, *names):
+        if not names:
+            raise ValueError(
+                "claim needs the name of a result, such as 'perceptron-mistake-bound'."
+            )
+        for name in names:
+            if not isinstance(name, str) or not _NAME.fullmatch(name):
+                raise ValueError(
+                    f"{name!r} is not the name of a result: lower-case words joined by hyphens."
+                )
+        self.names = names
+        self._verdicts = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        if kind is not None:
+            return False
+        if not any(verdict == "holds" for verdict, _ in self._verdicts):
+            raise ClaimFailure(f"{', '.join(self.names)}: the claim never called holds(...).")
+        print("\n".join(self.names))
+        for verdict, text in self._verdicts:
+            print(f"  {verdict:<10} {text}")
+        return False
+
+    def holds(self, text, *conditions):
+        """Record that the statement itself is true in every case.
+
+        Parameters
+        ----------
+        text : str
+            What was checked, over which cases, as one sentence without numbers that vary.
+        *conditions : bool or array of bool
+            All must be true; at least one, and none empty.
+        """
+        self._check("holds", text, conditions)
+
+    def tight(self, text, ratio, *, at_least):
+        """Record how close an instance comes to equality, and print that ratio.
+
+        Parameters
+        ----------
+        text : str
+            What the ratio compares, such as "largest ratio of mistakes to bound".
+        ratio : float
+            Observed over bound: 1 is equality.
+        at_least : float
+            The sharpness that the text around the claim relies on, above 0.
+        """
+        if not at_least > 0:
+            raise ValueError(f"at_least must be above 0, got {at_least!r}.")
+        ratio = float(ratio)
+        passed = at_least <= ratio <= 1 + 1e-9
+        line = f"{text}: {ratio:.4g}"
+        self._check("tight", line, (passed,), f"expected a ratio in [{at_least:g}, 1]")
+
+    def necessary(self, text, *conditions):
+        """Record that the statement fails once a hypothesis is dropped: ``conditions`` show how."""
+        self._check("necessary", text, conditions)
+
+    def _check(self, verdict, text, conditions, expected=""):
+        if "\n" in text or not text.strip():
+            raise ValueError("the text of a verdict must be one non-empty line.")
+        if not conditions:
+            raise ClaimFailure(f"{', '.join(self.names)}: {verdict} was given nothing to check.")
+        for condition in conditions:
+            cases = np.asarray(condition)
+            if cases.dtype != np.bool_:
+                raise ClaimFailure(
+                    f"{', '.join(self.names)}: {verdict} needs true or false, got {cases.dtype}."
+                )
+            if cases.size == 0:
+                raise ClaimFailure(f"{', '.join(self.names)}: {verdict} was given no cases.")
+            if not cases.all():
+                failing = f"{np.count_nonzero(~cases)} of {cases.size} cases fail"
+                why = "; ".join(filter(None, [expected, failing]))
+                raise ClaimFailure(f"{', '.join(self.names)} [{verdict}] {text}: {why}.")
+        self._verdicts.append((verdict, text))

@@ -1,0 +1,73 @@
+"""Data sets that the chapters read: small tables kept here, and those that scikit-learn ships.
+
+Nothing is fetched: every table is on disk after installation.
+"""
+
+from importlib.resources import files
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["Table", "breast_cancer", "earthquakes", "faithful", "iris"]
+
+
+class Table(NamedTuple):
+    """A data set: inputs, targets where there are any, names, and where it comes from."""
+
+    X: np.ndarray  #: inputs, shape (n, d)
+    y: np.ndarray | None  #: targets or labels, shape (n,)
+    columns: tuple  #: the name of each column of X, with its unit
+    classes: tuple  #: the name of each label, if y holds labels
+    source: str  #: provenance, one sentence
+
+
+def _csv(name):
+    path = files("mllib.course").joinpath("data", f"{name}.csv")
+    with path.open(encoding="utf-8") as lines:
+        return np.loadtxt(lines, delimiter=",", skiprows=1, ndmin=2, comments="#")
+
+
+def faithful():
+    """Old Faithful: 272 eruptions, their duration and the waiting time to the next, in minutes."""
+    return Table(
+        _csv("faithful"),
+        None,
+        ("eruption (min)", "waiting (min)"),
+        (),
+        "Azzalini and Bowman (1990), Applied Statistics 39, 357-365; R's datasets::faithful.",
+    )
+
+
+def earthquakes():
+    """Number of earthquakes of magnitude 7 or more in the world in each year 1900 to 2006."""
+    data = _csv("earthquakes")
+    return Table(
+        data[:, 1:],
+        data[:, 0].astype(int),
+        ("earthquakes per year",),
+        (),
+        "U.S. Geological Survey, as tabulated in Zucchini and MacDonald (2009), Table 1.1; "
+        "y is the year.",
+    )
+
+
+def _from_sklearn(loader, source):
+    bunch = loader()
+    classes = tuple(map(str, getattr(bunch, "target_names", ())))
+    return Table(bunch.data, bunch.target, tuple(map(str, bunch.feature_names)), classes, source)
+
+
+def iris():
+    """Fisher's iris: 150 flowers of three species, four lengths in centimetres."""
+    from sklearn.datasets import load_iris
+
+    return _from_sklearn(load_iris, "Fisher (1936), Annals of Eugenics 7, 179-188.")
+
+
+def breast_cancer():
+    """Wisconsin diagnostic breast cancer: 569 tumours, 30 measurements of their cell nuclei."""
+    from sklearn.datasets import load_breast_cancer
+
+    return _from_sklearn(
+        load_breast_cancer, "Street, Wolberg and Mangasarian (1993), SPIE 1905, 861-870."
+    )

@@ -1,0 +1,94 @@
+"""Numerical helpers used by several chapters: log-space sums, distances, Cholesky, Gaussians."""
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+
+__all__ = [
+    "cholesky_with_jitter",
+    "gaussian_log_density",
+    "log_normalise",
+    "log_sum_exp",
+    "safe_log",
+    "squared_distances",
+]
+
+
+def safe_log(p):
+    """Return log p elementwise, with log 0 = -inf and no warning."""
+    with np.errstate(divide="ignore"):
+        return np.log(p)
+
+
+def log_sum_exp(a, axis=-1):
+    """Return log sum_k exp(a_k) along ``axis`` without overflow; -inf if every term is -inf.
+
+    Subtracting the largest term first keeps each exponential in [0, 1].
+    """
+    a = np.asarray(a, dtype=np.float64)
+    top = np.max(a, axis=axis, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0.0)
+    return safe_log(np.sum(np.exp(a - top), axis=axis)) + np.squeeze(top, axis=axis)
+
+
+def log_normalise(a, axis=-1):
+    """Return ``(p, log_sum)`` with p_k = exp(a_k) / sum_j exp(a_j) along ``axis``.
+
+    Where every term is -inf, p is zero: an impossible case has no posterior.
+    """
+    a = np.asarray(a, dtype=np.float64)
+    log_sum = log_sum_exp(a, axis=axis)
+    shift = np.where(np.isfinite(log_sum), log_sum, 0.0)
+    return np.exp(a - np.expand_dims(shift, axis)), log_sum
+
+
+def squared_distances(X, Y):
+    """Return D with D_ij = ||x_i - y_j||^2, for X of shape (n, d) and Y of shape (m, d).
+
+    The data are centred before the square is expanded, and rounding below zero is clipped, so that
+    points far from the origin keep their digits.
+    """
+    centre = Y.mean(axis=0)
+    X, Y = X - centre, Y - centre
+    D = np.einsum("ij,ij->i", X, X)[:, None] + np.einsum("ij,ij->i", Y, Y) - 2 * (X @ Y.T)
+    return np.maximum(D, 0, out=D)
+
+
+def cholesky_with_jitter(A, name="A"):
+    """Return ``(L, jitter)`` with L lower triangular and L L^T = A + jitter I.
+
+    Jitter is 0 whenever A factorises as it is. Otherwise it is the smallest of
+    1e-14, 1e-13, ..., 1e-6 times the mean of A's diagonal that makes the factorisation succeed.
+
+    Raises
+    ------
+    ValueError
+        If A is indefinite beyond that jitter.
+    """
+    scale = float(np.mean(np.diag(A)))
+    for relative in [0.0] + [10.0**power for power in range(-14, -5)]:
+        jitter = relative * scale
+        try:
+            return cholesky(A + jitter * np.eye(len(A)), lower=True, check_finite=False), jitter
+        except np.linalg.LinAlgError:
+            continue
+    raise ValueError(
+        f"{name} must be positive definite, its smallest eigenvalue is "
+        f"{np.linalg.eigvalsh(A)[0]:.3g}: add to its diagonal or mend its entries."
+    )
+
+
+def gaussian_log_density(X, mean, L):
+    """Return log N(x_i; mean, L L^T) for each row of X, in nats.
+
+    log N = -(d log 2 pi + ||L^{-1}(x - mean)||^2) / 2 - sum_j log L_jj, so no inverse is formed.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    mean : array of shape (d,)
+    L : array of shape (d, d)
+        Lower Cholesky factor of the covariance.
+    """
+    Z = solve_triangular(L, (X - mean).T, lower=True, check_finite=False)
+    d = len(mean)
+    return -0.5 * (d * np.log(2 * np.pi) + np.einsum("ji,ji->i", Z, Z)) - np.log(np.diag(L)).sum()
