@@ -1,0 +1,63 @@
+# Everything this book can do, one word each; `make` alone explains them.
+# All of it happens inside .venv, which is made on first use from requirements.txt.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# One thread per process: results do not depend on the number of cores.
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+export PYTHONHASHSEED := 0
+
+PY := .venv/bin/python
+READY := .venv/.ready
+PORT ?= 8000
+
+# -- explain -------------------------------------------------------------------------------------
+
+.PHONY: help
+help: ## Explain the targets (this list)
+	@echo 'Machine Learning You Can Check'
+	@echo
+	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# -- environment ---------------------------------------------------------------------------------
+
+# The newest Python >= 3.11 on the path; a missing piece is named with the command that installs it.
+$(READY): requirements.txt pyproject.toml
+	@python=; for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	  if command -v $$p >/dev/null && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then \
+	    python=$$p; break; fi; done; \
+	if [ -z "$$python" ]; then \
+	  echo 'Python 3.11 or newer is missing. On Debian or Ubuntu: sudo apt-get install python3 python3-venv' >&2; exit 1; fi; \
+	if [ ! -x $(PY) ]; then \
+	  if ! $$python -c 'import ensurepip, venv' 2>/dev/null; then \
+	    echo 'The venv module of Python is missing. On Debian or Ubuntu: sudo apt-get install python3-venv' >&2; exit 1; fi; \
+	  echo "Creating .venv with $$($$python --version) ..."; \
+	  $$python -m venv .venv; fi
+	@echo 'Installing the pinned packages (one to three minutes the first time) ...'
+	@$(PY) -m pip install --disable-pip-version-check --quiet --progress-bar off -r requirements.txt
+	@$(PY) -m pip install --disable-pip-version-check --quiet --no-deps --editable .
+	@touch $@
+
+.PHONY: setup
+setup: $(READY) ## Create .venv with the pinned packages and mllib
+
+# -- the site ------------------------------------------------------------------------------------
+
+.PHONY: book
+book: $(READY) ## Build the site into _build/html
+	@$(PY) _ext/build.py
+
+.PHONY: serve
+serve: $(READY) ## Show the site on localhost and rebuild it when a file changes (PORT=8000)
+	@$(PY) _ext/build.py --serve --port $(PORT)
+
+# -- tidy up -------------------------------------------------------------------------------------
+
+.PHONY: clean
+clean: ## Remove everything that was built; keeps .venv
+	rm -rf _build .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
