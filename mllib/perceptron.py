@@ -1,0 +1,786 @@
+"""The perceptron: a linear classifier that learns from its mistakes.
+
+Chapter: Classification, *The perceptron*. Main references: Rosenblatt (1958), Novikoff (1962).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mllib.base import (
+    Classifier,
+    check_array,
+    check_choice,
+    check_features,
+    check_fitted,
+    check_scalar,
+    check_square,
+    check_vector,
+    check_X_y,
+    convergence_warning,
+    random_generator,
+)
+
+__all__ = [
+    "BatchPerceptron",
+    "BatchRun",
+    "KernelPerceptron",
+    "KernelRun",
+    "Perceptron",
+    "PerceptronRun",
+    "add_intercept",
+    "averaged_weights",
+    "batch_perceptron",
+    "functional_margin",
+    "is_separable",
+    "kernel_perceptron",
+    "mistake_bound",
+    "mistake_counts",
+    "perceptron",
+    "perceptron_criterion",
+    "pocket_weights",
+    "separating_weights",
+    "weight_path",
+]
+
+
+# Records -------------------------------------------------------------------------------------
+
+
+class PerceptronRun(NamedTuple):
+    """What happened in a run of the online algorithm; everything else follows from it."""
+
+    w: np.ndarray  #: final weights, shape (d,)
+    order: np.ndarray  #: index i of the example at each mistake, shape (k,)
+    steps: np.ndarray  #: how many examples were looked at before each mistake, shape (k,)
+    mistakes: np.ndarray  #: mistakes in each pass, shape (n_epochs,); the last is 0 if converged
+    n_steps: int  #: examples looked at in all
+    converged: bool  #: whether the last pass made no mistake
+
+
+class BatchRun(NamedTuple):
+    """What happened in a run of gradient descent on the perceptron criterion."""
+
+    w: np.ndarray  #: final weights, shape (d,)
+    criterion: np.ndarray  #: E_P before each step, shape (n_iter + 1,)
+    errors: np.ndarray  #: examples with score on the wrong side or zero, before each step
+    converged: bool  #: whether the last weights make no error
+
+
+class KernelRun(NamedTuple):
+    """What happened in a run of the kernel perceptron."""
+
+    alpha: np.ndarray  #: mistakes on each example, shape (n,)
+    f: np.ndarray  #: scores f_i = sum_j alpha_j y_j K_ij, shape (n,)
+    mistakes: np.ndarray  #: mistakes in each pass, shape (n_epochs,); the last is 0 if converged
+    converged: bool  #: whether the last pass made no mistake
+
+
+# Functions -----------------------------------------------------------------------------------
+
+
+def _check_signs(y, n=None):
+    y = check_vector(y, "y", length=n)
+    if not np.isin(y, (-1.0, 1.0)).all():
+        raise ValueError("y must hold only -1 and +1: turn labels 0 and 1 into 2*y - 1.")
+    return y
+
+
+def _check_sample(X, y):
+    X = check_array(X)
+    return X, _check_signs(y, len(X))
+
+
+def add_intercept(X):
+    """Return (1, X): a column of ones first, so that w_0 plays the part of the offset b.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+
+    Returns
+    -------
+    array of shape (n, d + 1)
+
+    Examples
+    --------
+    >>> add_intercept([[3.0, 4.0]])
+    array([[1., 3., 4.]])
+    """
+    X = check_array(X)
+    return np.column_stack([np.ones(len(X)), X])
+
+
+def perceptron(X, y, *, eta=1.0, max_epochs=1000, ties="mistake", rng=None):
+    """Run the online perceptron from w = 0: at a mistake, w <- w + eta y_i x_i.
+
+    The model is sign(w^T x). Example i is a mistake if y_i w^T x_i <= 0. The run ends after a
+    pass without mistakes or after ``max_epochs`` passes.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Inputs, one row each; use ``add_intercept`` for an offset.
+    y : array of shape (n,)
+        Labels -1 and +1.
+    eta : float
+        Step size; from w = 0 it only scales the weights.
+    max_epochs : int
+        Passes through the sample at most.
+    ties : {"mistake", "negative"}
+        A score of exactly 0 counts as a mistake, or is read as the prediction -1.
+    rng : numpy.random.Generator, optional
+        Shuffles the order of each pass; without it the order of the rows is kept.
+
+    Returns
+    -------
+    PerceptronRun
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, X is not finite, y holds other values than -1 and +1, or eta <= 0.
+
+    References
+    ----------
+    Book: perceptron-perceptron-algorithm. Rosenblatt (1958), Psychological Review 65, 386-408.
+
+    Examples
+    --------
+    >>> run = perceptron([[1.0, 2.0], [1.0, -1.0]], [1, -1])
+    >>> run.w, run.mistakes.tolist(), run.converged
+    (array([1., 2.]), [1, 0], True)
+    """
+    X, y = _check_sample(X, y)
+    check_scalar(eta, "eta", low=0, open_low=True)
+    check_scalar(max_epochs, "max_epochs", low=1, integer=True)
+    check_choice(ties, "ties", ("mistake", "negative"))
+    n, d = X.shape
+    w = np.zeros(d)
+    order, steps, mistakes, step = [], [], [], 0
+    for _ in range(max_epochs):
+        k = len(order)
+        for i in range(n) if rng is None else rng.permutation(n):
+            score = X[i] @ w
+            wrong = y[i] * score <= 0 if ties == "mistake" else (y[i] > 0) != (score > 0)
+            if wrong:
+                w = w + eta * y[i] * X[i]  # (eq-perceptron-update)
+                order.append(i)
+                steps.append(step)
+            step += 1
+        mistakes.append(len(order) - k)
+        if mistakes[-1] == 0:
+            break
+    return _run_record(w, order, steps, mistakes, step)
+
+
+def _run_record(w, order, steps, mistakes, n_steps):
+    order, steps = np.array(order, dtype=int), np.array(steps, dtype=int)
+    return PerceptronRun(w, order, steps, np.array(mistakes), n_steps, mistakes[-1] == 0)
+
+
+def _perceptron_by_blocks(X, y, *, eta, max_epochs, rng=None):
+    """Return the run of ``perceptron``, scoring a block at a time and jumping to its first mistake.
+
+    The weights change only at mistakes, so the scores of all examples up to the next mistake are
+    one matrix product. The block grows while there are no mistakes and shrinks at each.
+    """
+    n, d = X.shape
+    Z = y[:, None] * X
+    w = np.zeros(d)
+    order, steps, mistakes, passed = [], [], [], 0
+    for _ in range(max_epochs):
+        k, i, block = len(order), 0, 48
+        index = np.arange(n) if rng is None else rng.permutation(n)
+        S = Z if rng is None else Z[index]
+        while i < n:
+            wrong = S[i : i + block] @ w <= 0
+            first = int(wrong.argmax())
+            if not wrong[first]:
+                i, block = i + len(wrong), 4 * block
+                continue
+            i += first
+            w += eta * S[i]
+            order.append(index[i])
+            steps.append(passed + i)
+            i, block = i + 1, max(48, 4 * first)
+        passed += n
+        mistakes.append(len(order) - k)
+        if mistakes[-1] == 0:
+            break
+    return _run_record(w, order, steps, mistakes, passed)
+
+
+def mistake_counts(run, n):
+    """Return alpha, where alpha_i is the number of mistakes made on example i.
+
+    From w = 0 the weights are w = eta sum_i alpha_i y_i x_i.
+
+    Parameters
+    ----------
+    run : PerceptronRun
+    n : int
+        Number of examples.
+
+    Returns
+    -------
+    array of int of shape (n,)
+    """
+    return np.bincount(run.order, minlength=n)
+
+
+def weight_path(X, y, run, *, eta=1.0):
+    """Return the weights before any mistake and after each: w^(0), ..., w^(k).
+
+    Parameters
+    ----------
+    X, y : arrays of shape (n, d) and (n,)
+        The sample of the run.
+    run : PerceptronRun
+    eta : float
+        The step size of the run.
+
+    Returns
+    -------
+    array of shape (k + 1, d)
+    """
+    X, y = _check_sample(X, y)
+    updates = eta * y[run.order, None] * X[run.order]
+    return np.vstack([np.zeros(X.shape[1]), np.cumsum(updates, axis=0)])
+
+
+def averaged_weights(X, y, run, *, eta=1.0):
+    """Return the mean of the weights over all steps of a run: each counts as long as it survived.
+
+    An update made after s of T steps is present in a share (T - s) / T of them.
+
+    Parameters
+    ----------
+    X, y : arrays of shape (n, d) and (n,)
+        The sample of the run.
+    run : PerceptronRun
+    eta : float
+        The step size of the run.
+
+    Returns
+    -------
+    array of shape (d,)
+
+    References
+    ----------
+    Freund and Schapire (1999), Machine Learning 37, 277-296.
+    """
+    X, y = _check_sample(X, y)
+    share = (run.n_steps - run.steps) / run.n_steps
+    return (eta * share * y[run.order]) @ X[run.order]
+
+
+def pocket_weights(X, y, run, *, eta=1.0, candidates=1000):
+    """Return the best weights met in a run that found no separator, and their training errors.
+
+    Compared are the weights that survived longest before the next mistake; the fewest errors of
+    sign(w^T x), with sign(0) = -1, win, the earliest weights at a tie.
+
+    Parameters
+    ----------
+    X, y : arrays of shape (n, d) and (n,)
+        The sample of the run.
+    run : PerceptronRun
+        A run with at least one mistake.
+    eta : float
+        The step size of the run.
+    candidates : int
+        How many weights are compared at most.
+
+    Returns
+    -------
+    w : array of shape (d,)
+    errors : int
+        Training examples that w classifies wrongly.
+
+    References
+    ----------
+    Gallant (1990), IEEE Transactions on Neural Networks 1, 179-191.
+    """
+    X, y = _check_sample(X, y)
+    survived = np.diff(run.steps, append=run.n_steps)
+    longest = np.sort(np.argsort(-survived, kind="stable")[:candidates])
+    w, done = np.zeros(X.shape[1]), 0
+    best, fewest = w, len(y) + 1
+    for k in longest:
+        new = run.order[done : k + 1]
+        w, done = w + eta * (y[new] @ X[new]), k + 1
+        errors = int(np.count_nonzero((X @ w > 0) != (y > 0)))
+        if errors < fewest:
+            best, fewest = w, errors
+    return best, fewest
+
+
+def kernel_perceptron(K, y, *, max_epochs=1000):
+    """Run the perceptron on inner products alone: count mistakes instead of moving weights.
+
+    Example i is a mistake if y_i sum_j alpha_j y_j K_ij <= 0; then alpha_i <- alpha_i + 1.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        Kernel matrix k(x_i, x_j).
+    y : array of shape (n,)
+        Labels -1 and +1.
+    max_epochs : int
+        Passes through the sample at most.
+
+    Returns
+    -------
+    KernelRun
+
+    Raises
+    ------
+    ValueError
+        If K is not square and symmetric or y does not fit it.
+
+    References
+    ----------
+    Book: perceptron-weights-in-span. Aizerman, Braverman and Rozonoer (1964).
+
+    Examples
+    --------
+    >>> kernel_perceptron([[4.0, -2.0], [-2.0, 1.0]], [1, -1]).alpha
+    array([1, 0])
+    """
+    K = check_square(K, "K", symmetric=True)
+    y = _check_signs(y, len(K))
+    check_scalar(max_epochs, "max_epochs", low=1, integer=True)
+    alpha, f = np.zeros(len(y), dtype=int), np.zeros(len(y))
+    mistakes = []
+    for _ in range(max_epochs):
+        before = alpha.sum()
+        for i in range(len(y)):
+            if y[i] * f[i] <= 0:
+                alpha[i] += 1
+                f = f + y[i] * K[:, i]  # (eq-perceptron-dual)
+        mistakes.append(alpha.sum() - before)
+        if mistakes[-1] == 0:
+            break
+    return KernelRun(alpha, f, np.array(mistakes), bool(mistakes[-1] == 0))
+
+
+def perceptron_criterion(w, X, y):
+    """Return E_P(w) = sum over mistakes of -y_i w^T x_i, and its gradient.
+
+    Parameters
+    ----------
+    w : array of shape (d,)
+    X : array of shape (n, d)
+    y : array of shape (n,)
+        Labels -1 and +1.
+
+    Returns
+    -------
+    value : float
+        At least 0; 0 where no score has the wrong sign.
+    gradient : array of shape (d,)
+        -sum over y_i w^T x_i <= 0 of y_i x_i; a subgradient where a score is 0.
+
+    Examples
+    --------
+    >>> perceptron_criterion([1.0], [[2.0], [3.0]], [1, -1])
+    (3.0, array([3.]))
+    """
+    X, y = _check_sample(X, y)
+    w = check_vector(w, "w", length=X.shape[1])
+    m = y * (X @ w)
+    M = m <= 0
+    return float(-m[M].sum()), -(y[M] @ X[M])  # (eq-perceptron-gradient)
+
+
+def batch_perceptron(X, y, *, eta=1.0, max_iter=1000):
+    """Minimise the perceptron criterion by steps w <- w + eta sum over mistakes of y_i x_i.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    y : array of shape (n,)
+        Labels -1 and +1.
+    eta : float
+        Step size.
+    max_iter : int
+        Steps at most.
+
+    Returns
+    -------
+    BatchRun
+
+    Raises
+    ------
+    ValueError
+        As ``perceptron``.
+
+    Examples
+    --------
+    >>> batch_perceptron([[1.0, 2.0], [1.0, -1.0]], [1, -1]).w
+    array([0., 3.])
+    """
+    X, y = _check_sample(X, y)
+    check_scalar(eta, "eta", low=0, open_low=True)
+    check_scalar(max_iter, "max_iter", low=1, integer=True)
+    w = np.zeros(X.shape[1])
+    criterion, errors = [], []
+    for iteration in range(max_iter + 1):
+        value, gradient = perceptron_criterion(w, X, y)
+        criterion.append(value)
+        errors.append(np.count_nonzero(y * (X @ w) <= 0))
+        if errors[-1] == 0 or iteration == max_iter:
+            break
+        w = w - eta * gradient  # (eq-perceptron-batch)
+    return BatchRun(w, np.array(criterion), np.array(errors), bool(errors[-1] == 0))
+
+
+def functional_margin(w, X, y):
+    """Return gamma = min_i y_i w^T x_i: positive exactly if w classifies every example correctly.
+
+    Parameters
+    ----------
+    w : array of shape (d,)
+    X : array of shape (n, d)
+    y : array of shape (n,)
+        Labels -1 and +1.
+    """
+    X, y = _check_sample(X, y)
+    return float(np.min(y * (X @ check_vector(w, "w", length=X.shape[1]))))
+
+
+def mistake_bound(X, y, w_star):
+    """Return Novikoff's bound R^2 ||w*||^2 / gamma^2 on the mistakes of the perceptron.
+
+    R = max_i ||x_i|| and gamma = min_i y_i w*^T x_i.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    y : array of shape (n,)
+        Labels -1 and +1.
+    w_star : array of shape (d,)
+        Any weights that classify the sample without error; the best bound comes from those of
+        largest margin.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If w_star makes an error, so that gamma is not positive.
+
+    References
+    ----------
+    Book: perceptron-mistake-bound. Novikoff (1962).
+
+    Examples
+    --------
+    >>> mistake_bound([[1.0, 0.0], [0.0, 1.0]], [1, 1], [1.0, 1.0])
+    2.0
+    """
+    gamma = functional_margin(w_star, X, y)
+    if gamma <= 0:
+        raise ValueError(
+            f"w_star must classify every example correctly, its margin is {gamma:.3g}: take "
+            f"separating_weights(X, y), or check is_separable(X, y)."
+        )
+    X, w_star = np.asarray(X, dtype=float), np.asarray(w_star, dtype=float)
+    R2 = np.max(np.sum(X**2, axis=1))
+    return float(R2 * (w_star @ w_star) / gamma**2)  # (eq-perceptron-bound)
+
+
+def separating_weights(X, y):
+    """Return some w with y_i w^T x_i > 0 for all i, or None if there is none.
+
+    Separability is the feasibility of the linear programme y_i w^T x_i >= 1: any separator can be
+    scaled to fulfil it.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Use ``add_intercept`` for an offset.
+    y : array of shape (n,)
+        Labels -1 and +1.
+
+    Returns
+    -------
+    array of shape (d,) or None
+
+    Examples
+    --------
+    >>> separating_weights([[1.0], [1.0]], [1, -1]) is None
+    True
+    """
+    from scipy.optimize import linprog
+
+    X, y = _check_sample(X, y)
+    size = np.abs(X).max(axis=0)
+    size = np.where(size > 0, size, 1.0)
+    A = y[:, None] * (X / size)
+    answer = linprog(np.zeros(A.shape[1]), A_ub=-A, b_ub=-np.ones(len(A)), bounds=(None, None))
+    if answer.status != 0:
+        return None
+    w = answer.x / size
+    return w if functional_margin(w, X, y) > 0 else None
+
+
+def is_separable(X, y, *, intercept=True):
+    """Return whether a hyperplane has every +1 strictly on one side and every -1 on the other.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    y : array of shape (n,)
+        Labels -1 and +1.
+    intercept : bool
+        Whether the hyperplane may pass beside the origin.
+
+    Examples
+    --------
+    >>> is_separable([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]], [-1, -1, 1, 1])
+    False
+    """
+    return separating_weights(add_intercept(X) if intercept else X, y) is not None
+
+
+# Estimators ----------------------------------------------------------------------------------
+
+
+class _BinaryLinear(Classifier):
+    """What the linear estimators of this chapter share: binary labels and a linear score."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def _check_sample(self, X, y):
+        X, classes, index = check_X_y(X, y, type(self).__name__)
+        if len(classes) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"y holds {len(classes)} classes; wrap the estimator in a one-vs-rest scheme."
+            )
+        return X, classes, 2.0 * index - 1.0
+
+    def _store(self, w, classes, d):
+        self.classes_ = classes
+        self.intercept_ = w[:1] if self.fit_intercept else np.zeros(1)
+        self.coef_ = (w[1:] if self.fit_intercept else w).reshape(1, -1)
+        self.n_features_in_ = d
+
+    def decision_function(self, X):
+        """Return the scores w^T x + b, shape (n,)."""
+        X = check_features(self, X)
+        return X @ self.coef_[0] + self.intercept_[0]
+
+    def predict(self, X):
+        """Return the labels sign(w^T x + b), a score of 0 read as the first class; shape (n,)."""
+        positive = self.decision_function(X) > 0
+        return self.classes_[positive.astype(int)]
+
+
+class Perceptron(_BinaryLinear):
+    """Binary linear classifier trained online: w <- w + eta y_i x_i at each mistake.
+
+    If the sample is not separable the run ends at ``max_iter`` passes with a warning, and the best
+    weights seen (the pocket) are kept.
+
+    Parameters
+    ----------
+    eta : float
+        Step size, above 0.
+    fit_intercept : bool
+        Whether to add a constant input 1 for the offset.
+    max_iter : int
+        Passes through the sample at most.
+    average : bool
+        Whether to return the average of the weights over all steps.
+    shuffle : bool
+        Whether to visit the examples in a new random order in each pass.
+    random_state : None, int or numpy.random.Generator
+        Used if ``shuffle``.
+
+    Attributes
+    ----------
+    classes_ : array of shape (2,)
+        The class of label -1, then that of +1.
+    coef_, intercept_ : arrays of shape (1, d) and (1,)
+    mistake_counts_ : array of shape (n,)
+        alpha_i, mistakes made on each training example.
+    mistakes_ : array of shape (n_iter_,)
+        Mistakes in each pass.
+    converged_ : bool
+        Whether a pass without mistakes was made.
+    n_iter_ : int
+        Passes made.
+
+    References
+    ----------
+    Book: perceptron-perceptron-algorithm. Rosenblatt (1958); Gallant (1990) for the pocket.
+
+    Examples
+    --------
+    >>> Perceptron().fit([[0.0], [1.0], [2.0]], ["a", "a", "b"]).predict([[3.0]])
+    array(['b'], dtype='<U1')
+    """
+
+    def __init__(
+        self,
+        eta=1.0,
+        fit_intercept=True,
+        max_iter=1000,
+        average=False,
+        shuffle=False,
+        random_state=None,
+    ):
+        self.eta = eta
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.average = average
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Train on X of shape (n, d) and two classes of labels y of shape (n,); return self."""
+        check_scalar(self.eta, "eta", low=0, open_low=True)
+        check_scalar(self.max_iter, "max_iter", low=1, integer=True)
+        X, classes, y = self._check_sample(X, y)
+        A = add_intercept(X) if self.fit_intercept else X
+        rng = random_generator(self.random_state) if self.shuffle else None
+        run = _perceptron_by_blocks(A, y, eta=self.eta, max_epochs=self.max_iter, rng=rng)
+        w = run.w
+        if not run.converged:
+            w, errors = pocket_weights(A, y, run, eta=self.eta)
+            convergence_warning(
+                f"Perceptron stopped after max_iter={self.max_iter} passes; its best weights leave "
+                f"{errors} of {len(y)} training errors (tolerance 0). The sample may not be "
+                f"separable: check is_separable(X, y) or raise max_iter."
+            )
+        if self.average:
+            w = averaged_weights(A, y, run, eta=self.eta)
+        self._store(w, classes, X.shape[1])
+        self.mistake_counts_ = mistake_counts(run, len(y))
+        self.mistakes_, self.converged_, self.n_iter_ = (
+            run.mistakes,
+            run.converged,
+            len(run.mistakes),
+        )
+        return self
+
+
+class BatchPerceptron(_BinaryLinear):
+    """Binary linear classifier trained by gradient descent on E_P(w) = sum of -y_i w^T x_i.
+
+    The sum runs over the misclassified examples.
+
+    Parameters
+    ----------
+    eta : float
+        Step size, above 0.
+    fit_intercept : bool
+        Whether to add a constant input 1 for the offset.
+    max_iter : int
+        Steps at most.
+
+    Attributes
+    ----------
+    classes_, coef_, intercept_, converged_, n_iter_
+        As ``Perceptron``; ``n_iter_`` counts steps.
+    criterion_ : array of shape (n_iter_ + 1,)
+        E_P before each step and after the last.
+
+    References
+    ----------
+    Book: perceptron-perceptron-loss. Duda, Hart and Stork (2001), section 5.5.
+    """
+
+    def __init__(self, eta=1.0, fit_intercept=True, max_iter=1000):
+        self.eta = eta
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+
+    def fit(self, X, y):
+        """Train on X of shape (n, d) and two classes of labels y of shape (n,); return self."""
+        X, classes, y = self._check_sample(X, y)
+        A = add_intercept(X) if self.fit_intercept else X
+        run = batch_perceptron(A, y, eta=self.eta, max_iter=self.max_iter)
+        if not run.converged:
+            convergence_warning(
+                f"BatchPerceptron stopped after max_iter={self.max_iter} steps with "
+                f"{run.errors[-1]} training errors (tolerance 0). The sample may not be "
+                f"separable: check is_separable(X, y) or raise max_iter."
+            )
+        self._store(run.w, classes, X.shape[1])
+        self.criterion_, self.converged_ = run.criterion, run.converged
+        self.n_iter_ = max(1, len(run.criterion) - 1)
+        return self
+
+
+class KernelPerceptron(_BinaryLinear):
+    """Perceptron in the feature space of a kernel: f(x) = sum_i alpha_i y_i k(x_i, x) + b.
+
+    Parameters
+    ----------
+    kernel : callable or None
+        ``kernel(X, Y)`` returns the matrix k(x_i, y_j); None is the inner product.
+    fit_intercept : bool
+        Whether to add 1 to the kernel, which adds an offset in the feature space.
+    max_iter : int
+        Passes through the sample at most.
+
+    Attributes
+    ----------
+    classes_ : array of shape (2,)
+    support_ : array of int
+        Training examples on which a mistake was made.
+    dual_coef_ : array of shape (n_support,)
+        alpha_i y_i of those examples.
+    support_vectors_ : array of shape (n_support, d)
+    mistakes_, converged_, n_iter_
+        As ``Perceptron``.
+
+    References
+    ----------
+    Book: perceptron-weights-in-span. Aizerman, Braverman and Rozonoer (1964).
+    """
+
+    def __init__(self, kernel=None, fit_intercept=True, max_iter=1000):
+        self.kernel = kernel
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+
+    def _kernel_matrix(self, X, Y):
+        K = X @ Y.T if self.kernel is None else check_array(self.kernel(X, Y), "kernel(X, Y)")
+        return K + 1.0 if self.fit_intercept else K
+
+    def fit(self, X, y):
+        """Train on X of shape (n, d) and two classes of labels y of shape (n,); return self."""
+        if self.kernel is not None and not callable(self.kernel):
+            raise ValueError(f"kernel must be None or a function of X and Y, got {self.kernel!r}.")
+        X, classes, y = self._check_sample(X, y)
+        run = kernel_perceptron(self._kernel_matrix(X, X), y, max_epochs=self.max_iter)
+        if not run.converged:
+            convergence_warning(
+                f"KernelPerceptron stopped after max_iter={self.max_iter} passes, the last with "
+                f"{run.mistakes[-1]} mistakes (tolerance 0): raise max_iter or change the kernel."
+            )
+        self.support_ = np.flatnonzero(run.alpha)
+        self.support_vectors_ = X[self.support_]
+        self.dual_coef_ = (run.alpha * y)[self.support_]
+        self.classes_, self.n_features_in_ = classes, X.shape[1]
+        self.mistakes_, self.converged_, self.n_iter_ = (
+            run.mistakes,
+            run.converged,
+            len(run.mistakes),
+        )
+        return self
+
+    def decision_function(self, X):
+        """Return the scores sum_i alpha_i y_i k(x_i, x), shape (n,)."""
+        check_fitted(self)
+        return self._kernel_matrix(check_features(self, X), self.support_vectors_) @ self.dual_coef_
