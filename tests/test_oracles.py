@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Perceptron as SklearnPerceptron
 
-from mllib.perceptron import Perceptron
+from mllib.perceptron import Perceptron, add_intercept, perceptron
 
 # Perceptron ---
 
@@ -14,11 +14,20 @@ def test_perceptron_makes_the_same_weights_as_sklearn(n, d, eta):
     rng = np.random.default_rng(n)
     X = rng.integers(-9, 10, (n, d)).astype(float)
     y = np.sign(X @ rng.standard_normal(d) + 0.5)
-    ours = Perceptron(eta=eta, max_iter=5).fit(X, y)
-    theirs = SklearnPerceptron(eta0=eta, max_iter=len(ours.mistakes_), tol=None, shuffle=False)
-    theirs.fit(X, y)
-    if ours.converged_:
-        np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-12)
-        np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-12)
-    else:  # ours returns the pocket, which is at least as good as the last weights
-        assert ours.score(X, y) >= theirs.score(X, y)
+    run = perceptron(add_intercept(X), y, eta=eta, max_epochs=5)
+    passes = len(run.mistakes)
+    theirs = SklearnPerceptron(eta0=eta, max_iter=passes, tol=None, shuffle=False).fit(X, y)
+    np.testing.assert_allclose(run.w[1:], theirs.coef_[0], rtol=1e-12)
+    np.testing.assert_allclose(run.w[0], theirs.intercept_[0], rtol=1e-12)
+
+
+def test_perceptron_estimator_equals_sklearn_where_it_converges():
+    rng = np.random.default_rng(0)
+    X = rng.integers(-9, 10, (200, 5)).astype(float)
+    scores = X @ rng.standard_normal(5)
+    X, y = X[np.abs(scores) > 3], np.sign(scores[np.abs(scores) > 3])
+    ours = Perceptron().fit(X, y)
+    theirs = SklearnPerceptron(max_iter=ours.n_iter_, tol=None, shuffle=False).fit(X, y)
+    assert ours.converged_
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-12)
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))

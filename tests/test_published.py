@@ -14,7 +14,7 @@ from mllib.perceptron import add_intercept, perceptron
 )
 def test_threshold_learned_from_100_uniform_points(ties, w, mistakes):
     # Lorencio Abril (2023), Example 4.4: MATLAB's rng(5) draws NumPy's RandomState(5) uniforms.
-    x = np.random.RandomState(5).random_sample(100)  # noqa: NPY002
+    x = np.random.RandomState(5).random_sample(100)
     y = np.where(x > 0.5, 1.0, -1.0)
     run = perceptron(add_intercept(x[:, None]), y, eta=0.1, max_epochs=10, ties=ties)
     assert np.round(run.w, 4).tolist() == list(w)
