@@ -1,0 +1,1 @@
+"""The Sphinx extensions of this book, and the script that builds it."""

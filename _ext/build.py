@@ -1,0 +1,210 @@
+"""Build the site: Sphinx into a work folder, then the finished site swapped into _build/html.
+
+    python _ext/build.py                       build what changed
+    python _ext/build.py --serve --port 8000   build, serve on localhost, rebuild on change
+
+Every warning is an error. A build that fails or is interrupted leaves the last good site in place.
+"""
+
+import argparse
+import contextlib
+import fcntl
+import functools
+import hashlib
+import http.server
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(os.environ.get("BOOK_ROOT") or Path(__file__).resolve().parent.parent)
+BUILD = ROOT / "_build"
+WORK = BUILD / "work"
+SITE = BUILD / "html"
+STAMP = BUILD / "built-from"
+
+SOURCES = (
+    "_config.yml",
+    "_toc.yml",
+    "requirements.txt",
+    "_ext/**/*",
+    "_static/**/*",
+    "chapters/**/*",
+    "mllib/**/*.py",
+    "tests/test_*.py",
+)
+
+
+def fingerprint():
+    """Hash of the path and content of every file that the site is made from."""
+    digest = hashlib.sha256()
+    for pattern in SOURCES:
+        for path in sorted(ROOT.glob(pattern)):
+            hidden = any(part.startswith((".", "__pycache__")) for part in path.parts[-3:])
+            if path.is_file() and not hidden:
+                digest.update(path.relative_to(ROOT).as_posix().encode())
+                digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+class Progress:
+    """The standard output while Sphinx runs: one line per page, nothing else."""
+
+    def __init__(self, stream):
+        self.stream, self.line = stream, ""
+
+    def write(self, text):
+        """Pass on the lines that tell which page is read or written."""
+        self.line += text
+        *lines, self.line = re.split("[\r\n]", self.line)
+        for line in lines:
+            plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", line)
+            match = re.match(r"(reading|writing)[^\[]*\[ *(\d+%)\] (.*\S)", plain)
+            if match:
+                self.stream.write("  {} {:>4}  {}\n".format(*match.groups()))
+                self.stream.flush()
+
+    def flush(self):
+        """Nothing waits here."""
+        self.stream.flush()
+
+    def isatty(self):
+        """Sphinx then writes whole lines."""
+        return False
+
+
+def run_sphinx():
+    """Bring the work folder up to date; return True if there was no warning."""
+    sys.path.insert(0, str(ROOT))
+    os.chdir(ROOT)
+    from jupyter_book.sphinx import build_sphinx
+
+    with contextlib.redirect_stdout(Progress(sys.stdout)):
+        result = build_sphinx(
+            ROOT,
+            WORK / "html",
+            doctreedir=WORK / "doctrees",
+            noconfig=True,
+            path_config=ROOT / "_config.yml",
+            confoverrides={
+                "external_toc_path": "_toc.yml",
+                "nitpicky": True,
+                "latex_individualpages": False,
+            },
+            builder="html",
+            warningiserror=True,
+            keep_going=True,
+        )
+    return result == 0
+
+
+def publish():
+    """Copy the work folder, finish the copy, and put it in the place of the site."""
+    from _ext import finish
+
+    fresh, old = BUILD / "html.fresh", BUILD / "html.old"
+    shutil.rmtree(fresh, ignore_errors=True)
+    shutil.rmtree(old, ignore_errors=True)
+    shutil.copytree(WORK / "html", fresh)
+    finish.site(fresh)
+    if SITE.exists():
+        SITE.rename(old)
+    fresh.rename(SITE)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def build():
+    """Build if anything changed; return True if the site is good."""
+    BUILD.mkdir(exist_ok=True)
+    with (BUILD / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not SITE.exists() and (BUILD / "html.old").exists():  # interrupted between two renames
+            (BUILD / "html.old").rename(SITE)
+        sources = fingerprint()
+        if SITE.exists() and STAMP.exists() and STAMP.read_text() == sources:
+            print("Nothing changed: the site is up to date.")
+            return True
+        start = time.monotonic()
+        good = False
+        try:
+            good = run_sphinx()
+        finally:
+            if not good:
+                # Sphinx forgets warnings of pages that it does not read again: read all next time.
+                with contextlib.suppress(FileNotFoundError):
+                    (WORK / "doctrees" / "environment.pickle").unlink()
+        if not good:
+            kept = " The last good site is kept." if SITE.exists() else ""
+            print(f"\nThe book was not built: see the warnings above.{kept}", file=sys.stderr)
+            return False
+        publish()
+        STAMP.write_text(sources)
+        print(f"\nBuilt in {time.monotonic() - start:.0f} s.")
+        return True
+
+
+def where():
+    """Say where the site is and how to open it."""
+    print(f"The site is in {SITE.relative_to(ROOT)}/. Open {SITE / 'index.html'} in a browser,")
+    print("or run `make serve` and visit http://localhost:8000.")
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """Serve files without a line per request and without caching."""
+
+    def log_message(self, *args):
+        """Say nothing."""
+
+    def end_headers(self):
+        """Forbid caching, so that a reload shows the new build."""
+        self.send_header("Cache-Control", "no-store")
+        super().end_headers()
+
+
+def serve(port):
+    """Serve the site on localhost and rebuild it when a source changes, until interrupted."""
+    command = [sys.executable, str(Path(__file__).resolve())]
+    subprocess.run(command, check=False)
+    if not SITE.exists():
+        sys.exit(1)
+    handler = functools.partial(Quiet, directory=str(SITE))
+    try:
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", port), handler)
+    except OSError:
+        sys.exit(
+            f"Port {port} is in use: choose another, for instance `make serve PORT={port + 1}`."
+        )
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    print(f"Serving http://localhost:{port} (Ctrl-C ends); a change to the book rebuilds it.")
+    seen = fingerprint()
+    try:
+        while True:
+            time.sleep(1)
+            now = fingerprint()
+            if now != seen:
+                seen = now
+                subprocess.run(command, check=False)
+    except KeyboardInterrupt:
+        server.shutdown()
+
+
+def main():
+    """Read the command line and do it."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--serve", action="store_true", help="serve and rebuild on change")
+    parser.add_argument("--port", type=int, default=8000)
+    options = parser.parse_args()
+    if options.serve:
+        serve(options.port)
+        return
+    if not build():
+        sys.exit(1)
+    where()
+
+
+if __name__ == "__main__":
+    main()
