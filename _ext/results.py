@@ -73,6 +73,7 @@ class Page:
     targets: set = field(default_factory=set, repr=False)  #: every id on the page
     claims: list = field(default_factory=list)  #: Claim, in reading order
     rests_on: dict = field(default_factory=dict)  #: registered name -> names that it refers to
+    proved_by: dict = field(default_factory=dict)  #: name -> anchors of its proof
     words: dict = field(default_factory=dict)  #: registered name -> text of the statement
 
 
@@ -248,7 +249,7 @@ def read_page(doctree, registered):
         elif here:
             if _is_proof(node):  # a proof with an anchor of its own carries its theorem
                 for name in current:
-                    page.rests_on.setdefault(name, []).extend(here)
+                    page.proved_by.setdefault(name, []).extend(here)
             current = here
         elif isinstance(node, nodes.section) and not _is_statement(node.parent):
             current = []
@@ -431,12 +432,14 @@ def edges(pages, results, order):
     known = {entry["id"] for entry in results}
     found = []
     for docname in order:
-        for name, targets in pages.get(docname, Page()).rests_on.items():
-            for target in targets:
+        page = pages.get(docname, Page())
+        for name in page.anchors:
+            proofs = page.proved_by.get(name, [])
+            for target in [*proofs, *page.rests_on.get(name, [])]:
                 if name not in known or target not in known or name == target:
                     continue
                 same, forward = home[target][0] == docname, home[target][1] > home[name][1]
-                if same and forward and not target.startswith(f"{name}-"):
+                if same and forward and target not in proofs:
                     continue
                 found.append((name, target))
     return list(dict.fromkeys(found))
@@ -675,6 +678,9 @@ class FillPlaces(SphinxPostTransform):
             parts = []
         else:
             parts = [copy.deepcopy(stated)]
+        for part in parts:
+            for reference in part.findall(addnodes.pending_xref):
+                reference["refdoc"] = self.env.docname  # links start from the copy
         return [part for part in parts if _cleaned(part)]
 
     # The three places.

@@ -1,0 +1,475 @@
+"""The extensions of the site: each fault of a page is caught, and what they write is right."""
+
+import io
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from _ext import graph, mathematics, reference, results  # noqa: E402
+
+PRINTED = "{}\n  holds      two and two make four in 3 cases\n  tight      largest ratio: 0.93\n"
+GOOD = 'with claim("{}") as c:\n    c.holds("two and two make four", add(2, 2) == 4)'
+
+THEOREM = "```{{prf:theorem}} Sums\n:label: {0}\n\nFor all $a$: $a + 0 = a$.\n```"
+
+
+def text(source):
+    """A Markdown cell."""
+    return nbformat.v4.new_markdown_cell(source)
+
+
+def code(source, printed=None, count=1):
+    """A code cell as it is stored after it ran."""
+    outputs = [] if printed is None else [nbformat.v4.new_output("stream", text=printed)]
+    return nbformat.v4.new_code_cell(source, outputs=outputs, execution_count=count)
+
+
+def claim(name, *more, printed=None, count=1):
+    """A claim cell that holds."""
+    quoted = '", "'.join([name, *more])
+    printed = PRINTED.format("\n".join([name, *more])) if printed is None else printed
+    return code(GOOD.format(quoted), printed, count)
+
+
+GOOD_PAGE = [
+    text("# Sums"),
+    code("from mllib.numerics import add"),
+    text(THEOREM.format("sums-zero")),
+    claim("sums-zero"),
+    text("(sums-slip-target)=\nThe notes say five.\n\n(erratum-five)=\nIt is four."),
+    claim("erratum-five"),
+]
+RESULTS = [{"id": "sums-zero", "chapter": "sums", "kind": "theorem", "title": "Sums"}]
+ERRATA = [
+    {
+        "id": "five",
+        "chapter": "sums",
+        "source": "Some notes",
+        "location": "Sect. 1",
+        "severity": "wrong",
+        "confidence": "medium",
+        "original": "2 + 2 = 5",
+        "correction": "2 + 2 = 4",
+        "why": "Arithmetic.",
+    }
+]
+
+
+class Project:
+    """A book of a few pages in a temporary folder."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.warnings = []
+
+    def build(self, pages, register=RESULTS, errata=ERRATA):
+        """Build the pages and return the warnings."""
+        from sphinx.application import Sphinx
+        from sphinx.util.docutils import docutils_namespace
+
+        source = self.folder / "source"
+        for name, cells in pages.items():
+            path = source / "chapters" / "part" / f"{name}.ipynb"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            notebook = nbformat.v4.new_notebook(cells=cells)
+            notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
+            notebook.metadata["language_info"] = {"name": "python"}
+            nbformat.write(notebook, path)
+        (source / "tests").mkdir(exist_ok=True)
+        (source / "tests" / "test_sums.py").write_text(
+            "from mllib.numerics import add\n\ndef test_add():\n    assert add(1, 1) == 2\n"
+        )
+        (source / "chapters" / "results.yml").write_text(yaml.safe_dump(register))
+        (source / "chapters" / "errata.yml").write_text(yaml.safe_dump(errata))
+        listed = "\n".join(f"chapters/part/{name}" for name in pages)
+        (source / "index.md").write_text(
+            f"# Book\n\n```{{toctree}}\n:caption: I Part\n{listed}\n"
+            "chapters/results\nchapters/errata\n```\n"
+        )
+        for name, directive in (("results", "results-index"), ("errata", "errata-index")):
+            (source / "chapters" / f"{name}.md").write_text(
+                f"# {name.title()}\n\n```{{{directive}}}\n```\n"
+            )
+        stream = io.StringIO()
+        with docutils_namespace():
+            app = Sphinx(
+                source,
+                None,
+                self.folder / "html",
+                self.folder / "doctrees",
+                "html",
+                confoverrides={
+                    "extensions": [
+                        "myst_nb",
+                        "sphinx_proof",
+                        "_ext.mathematics",
+                        "_ext.results",
+                    ],
+                    "myst_enable_extensions": ["dollarmath"],
+                    "nb_execution_mode": "off",
+                    "html_math_renderer": "katex",
+                    "html_theme": "basic",
+                    "numfig": True,
+                    "nitpicky": True,
+                },
+                status=None,
+                warning=stream,
+            )
+            app.build()
+        plain = re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue())
+        self.warnings = [
+            line for line in plain.splitlines() if "WARNING" in line or "ERROR" in line
+        ]
+        return self.warnings
+
+    def page(self, name):
+        """Return the HTML of a page."""
+        return (self.folder / "html" / "chapters" / f"{name}.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project to build in."""
+    return Project(tmp_path)
+
+
+def only(warnings, pattern):
+    """Assert that there is exactly one warning and that it says what it should."""
+    assert len(warnings) == 1, warnings
+    assert re.search(pattern, warnings[0]), warnings[0]
+
+
+def test_a_good_page_builds_without_a_warning_and_fills_every_list(project):
+    cells = [*GOOD_PAGE, text("```{results-table}\n```")]
+    assert project.build({"sums": cells}) == []
+    index, errata, page = project.page("results"), project.page("errata"), project.page("part/sums")
+    assert 'href="part/sums.html#sums-zero"' in index
+    assert "two and two make four in 3 cases" in index
+    assert "test_sums.py::test_add" in index
+    assert "katex" in index
+    assert 'href="part/sums.html#erratum-five"' in errata
+    assert "as extracted" in errata
+    assert page.count('class="claim-badge"') == 2
+    assert "results-table" in page
+    assert "test_add" in page
+
+
+@pytest.mark.parametrize("kind", results.STATEMENTS)
+def test_a_statement_without_a_claim_fails(project, kind):
+    block = THEOREM.format("sums-more").replace("theorem", kind)
+    only(
+        project.build({"sums": [*GOOD_PAGE, text(block)]}),
+        rf"sums\.ipynb.*{kind} sums-more has no executed claim",
+    )
+
+
+def test_a_definition_needs_no_claim(project):
+    block = THEOREM.format("sums-more").replace("theorem", "definition")
+    assert project.build({"sums": [*GOOD_PAGE, text(block)]}) == []
+
+
+def test_a_statement_without_a_label_fails(project):
+    block = THEOREM.format("x").replace(":label: x\n", "")
+    only(project.build({"sums": [*GOOD_PAGE, text(block)]}), "theorem without a label")
+
+
+def test_a_claim_that_names_nothing_on_its_page_fails(project):
+    cells = [*GOOD_PAGE, claim("sums-elsewhere")]
+    only(project.build({"sums": cells}), "claim sums-elsewhere names nothing that is anchored")
+
+
+def test_a_claim_outside_the_registers_fails(project):
+    cells = [*GOOD_PAGE, text("(sums-unlisted)=\nTrue."), claim("sums-unlisted")]
+    only(project.build({"sums": cells}), "sums-unlisted is in neither results.yml nor errata.yml")
+
+
+def test_an_unexecuted_claim_fails(project):
+    cells = [*GOOD_PAGE[:3], claim("sums-zero", count=None), *GOOD_PAGE[4:]]
+    warnings = project.build({"sums": cells})
+    assert any("claim sums-zero: its cell was not executed" in w for w in warnings), warnings
+    assert any("theorem sums-zero has no executed claim" in w for w in warnings), warnings
+
+
+def test_a_claim_that_raised_fails(project):
+    cell = claim("sums-zero")
+    cell.outputs = [
+        nbformat.v4.new_output(
+            "error", ename="ClaimFailure", evalue="no", traceback=["ClaimFailure: no"]
+        )
+    ]
+    warnings = project.build({"sums": [*GOOD_PAGE[:3], cell, *GOOD_PAGE[4:]]})
+    assert any("claim sums-zero: its cell ended in an error" in w for w in warnings), warnings
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "",
+        "sums-zero\n",
+        "sums-zero\n  tight      ratio: 0.9\n",
+        "sums-other\n  holds      something\n",
+        "sums-zero holds      something\n",
+    ],
+)
+def test_a_claim_without_a_printed_verdict_fails(project, printed):
+    cells = [*GOOD_PAGE[:3], claim("sums-zero", printed=printed), *GOOD_PAGE[4:]]
+    warnings = project.build({"sums": cells})
+    assert any("claim sums-zero: its cell printed no verdict" in w for w in warnings), warnings
+
+
+def test_a_claim_whose_name_is_computed_fails(project):
+    cells = [*GOOD_PAGE, code("with claim(name) as c:\n    c.holds('x', True)", "x")]
+    only(project.build({"sums": cells}), "its names must be written out")
+
+
+def test_a_claim_made_twice_fails(project):
+    only(project.build({"sums": [*GOOD_PAGE, claim("sums-zero")]}), "sums-zero is made twice")
+
+
+def test_a_registered_result_without_an_anchor_fails(project):
+    more = {"id": "sums-idea", "chapter": "sums", "kind": "definition", "title": "Idea"}
+    only(
+        project.build({"sums": GOOD_PAGE}, [*RESULTS, more]),
+        r"sums\.ipynb.*sums-idea \(definition\) has no anchor",
+    )
+
+
+def test_results_of_chapters_that_are_not_published_are_left_alone(project):
+    more = {"id": "later-idea", "chapter": "later", "kind": "theorem", "title": "Idea"}
+    slip = {**ERRATA[0], "id": "six", "chapter": "later"}
+    assert project.build({"sums": GOOD_PAGE}, [*RESULTS, more], [*ERRATA, slip]) == []
+
+
+@pytest.mark.parametrize("kind", ["theorem", "derivation", "algorithm", "example"])
+def test_a_registered_result_with_an_anchor_but_no_claim_fails(project, kind):
+    more = {"id": "sums-step", "chapter": "sums", "kind": kind, "title": "Step"}
+    cells = [*GOOD_PAGE, text("(sums-step)=\nAdd nothing.")]
+    only(
+        project.build({"sums": cells}, [*RESULTS, more]),
+        f"{kind} sums-step has no executed claim",
+    )
+
+
+def test_a_slip_without_an_anchor_fails(project):
+    slip = {**ERRATA[0], "id": "six"}
+    only(project.build({"sums": GOOD_PAGE}, RESULTS, [*ERRATA, slip]), "slip six has no anchor")
+
+
+def test_a_slip_without_a_claim_fails(project):
+    slip = {**ERRATA[0], "id": "six"}
+    cells = [*GOOD_PAGE, text("(erratum-six)=\nIt is not six.")]
+    only(
+        project.build({"sums": cells}, RESULTS, [*ERRATA, slip]),
+        "slip six has no executed claim erratum-six",
+    )
+
+
+def test_one_claim_may_verify_several_results(project):
+    more = {"id": "sums-step", "chapter": "sums", "kind": "derivation", "title": "Step"}
+    cells = [*GOOD_PAGE[:3], text("(sums-step)=\nAdd nothing."), claim("sums-zero", "sums-step")]
+    assert project.build({"sums": [*cells, *GOOD_PAGE[4:]]}, [*RESULTS, more]) == []
+
+
+def test_faults_are_reported_again_when_another_page_changes(project):
+    bad = [text("# More"), text(THEOREM.format("more-zero"))]
+    first = project.build({"sums": GOOD_PAGE, "more": bad})
+    again = project.build({"sums": [*GOOD_PAGE, text("One more sentence.")], "more": bad})
+    only(first, "more-zero")
+    only(again, "more-zero")
+
+
+def test_the_list_of_results_follows_a_change_of_a_chapter(project):
+    project.build({"sums": GOOD_PAGE})
+    changed = claim("sums-zero", printed="sums-zero\n  holds      in 77 cases\n")
+    project.build({"sums": [*GOOD_PAGE[:3], changed, *GOOD_PAGE[4:]]})
+    assert "in 77 cases" in project.page("results")
+
+
+def test_the_graph_follows_references_in_statement_and_proof(project):
+    register = [
+        *RESULTS,
+        {"id": "sums-two", "chapter": "sums", "kind": "lemma", "title": "Two"},
+        {"id": "sums-proof", "chapter": "sums", "kind": "derivation", "title": "Proof of two"},
+    ]
+    proof = "```{prf:proof}\n:label: sums-proof\n\nBy {prf:ref}`sums-zero`.\n```"
+    cells = [
+        *GOOD_PAGE,
+        text(THEOREM.format("sums-two").replace("theorem", "lemma")),
+        text(proof),
+        claim("sums-two", "sums-proof"),
+    ]
+    assert project.build({"sums": cells}, register) == []
+    index = project.page("results")
+    arrows = re.findall(r"<p>(.*?)</p>", index[index.index("rests-on") :], re.DOTALL)
+    plain = [re.sub(r"<[^>]+>", "", arrow) for arrow in arrows]
+    assert "Two rests on Proof of two" in plain
+    assert "Proof of two rests on Sums" in plain
+    assert index.count("<svg") == 1
+
+
+def test_statements_are_copied_without_their_ids_and_numbers(project):
+    block = (
+        "```{prf:theorem} Sums\n:label: sums-zero\n\nFor all $a$\n\n"
+        "$$\na + 0 = a.\n$$ (eq-zero)\n\nas {eq}`eq-zero` says.\n```"
+    )
+    assert project.build({"sums": [*GOOD_PAGE[:2], text(block), *GOOD_PAGE[3:]]}) == []
+    index = project.page("results")
+    assert 'id="sums-zero"' not in index
+    assert 'id="equation-eq-zero"' not in index
+    assert 'href="part/sums.html#equation-eq-zero"' in index
+
+
+# Mathematics ---
+
+
+def test_a_formula_that_does_not_parse_fails_with_file_and_line(project):
+    cells = [*GOOD_PAGE, text("One line.\n\nThen $\\frac{1$ here.")]
+    only(project.build({"sums": cells}), r"sums\.ipynb:\d+: WARNING: formula does not parse")
+
+
+@pytest.mark.parametrize("tex", [r"\frac{1", r"a & b", r"\nosuchmacro", r"x_1_2"])
+def test_bad_formulas_raise(tex):
+    with pytest.raises(mathematics.FormulaError):
+        mathematics.typeset(tex)
+
+
+def test_formulas_carry_mathml_and_their_tex():
+    html = mathematics.typeset(r"\hat w^T x \ge \tfrac12", display=True)
+    assert "<math" in html
+    assert r"\hat w^T x \ge \tfrac12" in html
+    assert 'aria-hidden="true"' in html
+
+
+@pytest.mark.parametrize(
+    ("tex", "wrapped"),
+    [
+        (r"a \\ b", True),
+        ("a &= b", True),
+        (r"\begin{aligned} a &= b \\ c &= d \end{aligned}", False),
+        (r"a \& b", False),
+    ],
+)
+def test_lines_outside_an_environment_are_aligned(tex, wrapped):
+    assert mathematics.displayed(tex).startswith(r"\begin{aligned}a") == wrapped
+    mathematics.typeset(mathematics.displayed(tex), display=True)
+
+
+# Reading claims, code and tests ---
+
+
+def test_verdicts_are_read_from_what_claims_print():
+    printed = (
+        "some output\na-b\nc-d\n  holds      first: 1.0\n  necessary  second\nother\n"
+        "e-f\n  holds      third\n"
+    )
+    assert results.verdicts_in(printed) == {
+        ("a-b", "c-d"): (("holds", "first: 1.0"), ("necessary", "second")),
+        ("e-f",): (("holds", "third"),),
+    }
+
+
+def test_what_claim_prints_is_what_is_read(capsys):
+    from mllib.course import claim as real_claim
+
+    with real_claim("a-b", "c-d") as c:
+        c.holds("first", True)
+        c.tight("ratio", 0.5, at_least=0.4)
+        c.necessary("second", [True, True])
+    read = results.verdicts_in(capsys.readouterr().out)
+    assert read == {
+        ("a-b", "c-d"): (("holds", "first"), ("tight", "ratio: 0.5"), ("necessary", "second"))
+    }
+
+
+def test_names_of_the_library_are_followed_through_imports():
+    source = (
+        "import mllib.pca as p\nfrom mllib import trees\nfrom mllib.perceptron import "
+        "mistake_bound as bound\nfrom mllib.course import claim\n"
+    )
+    local = results.imported(source)
+    tree = results._parsed("claim('x')\np.fit(trees.grow(1))\nbound(2)\nother()")
+    assert results.used(tree, local) == (
+        "mllib.pca.fit",
+        "mllib.trees.grow",
+        "mllib.perceptron.mistake_bound",
+    )
+
+
+def test_cells_with_magics_are_read():
+    assert results.claims_in("%matplotlib inline\nwith claim('a-b') as c:\n    pass") == [
+        (("a-b",), "")
+    ]
+
+
+# Graph ---
+
+
+def test_cycles_are_broken_and_layers_rise():
+    pairs = graph.acyclic(["a", "b", "c"], [("b", "a"), ("c", "b"), ("a", "c")])
+    layer = graph.layers_of(["a", "b", "c"], pairs)
+    assert len(pairs) == 2
+    assert all(layer[a] > layer[b] for a, b in pairs)
+
+
+def test_boxes_do_not_overlap():
+    names = [f"n{i}" for i in range(30)]
+    pairs = [(f"n{i}", f"n{j}") for i in range(30) for j in range(i) if (i * 7 + j * 3) % 11 == 0]
+    places, routes = graph.layout(names, pairs)
+    boxes = list(places.values())
+    for i, (x, y) in enumerate(boxes):
+        for u, v in boxes[:i]:
+            assert abs(x - u) >= graph.BOX_WIDTH or abs(y - v) >= graph.BOX_HEIGHT
+    assert set(routes) == set(graph.acyclic(names, pairs))
+
+
+def test_the_drawing_is_valid_xml_with_one_link_per_box():
+    from xml.etree import ElementTree
+
+    drawing = graph.svg(
+        ["a", "b"],
+        [("b", "a")],
+        titles={"a": "A < B & C", "b": "A very long title that must be broken over lines, and cut"},
+        groups={"a": "x", "b": "y"},
+        link=lambda name: f"#{name}",
+        label="graph",
+    )
+    tree = ElementTree.fromstring(drawing)
+    assert [a.get("href") for a in tree.iter("a")] == ["#a", "#b"]
+
+
+# Reference ---
+
+
+def test_docstrings_are_escaped_outside_code():
+    lines = [
+        "|w| and w* and coef_ but ``|x|`` and a_b",
+        "coef_ : array",
+        "n : int, |n| > 0",
+        ">>> x_",
+    ]
+    assert reference.plain(lines) == [
+        r"\|w\| and w\* and coef\_ but ``|x|`` and a_b",
+        "coef_ : array",
+        r"n : int, \|n\| > 0",
+        ">>> x_",
+    ]
+
+
+def test_modules_come_in_the_order_of_the_chapters(tmp_path):
+    for name in ("__init__", "base", "numerics", "zeta", "alpha", "extra"):
+        (tmp_path / f"{name}.py").touch()
+    order = reference.modules(tmp_path, ["zeta", "missing-one", "alpha"])
+    assert order == ["base", "numerics", "zeta", "alpha", "extra"]
+
+
+def test_public_names_come_in_the_order_of_the_file(tmp_path):
+    path = tmp_path / "m.py"
+    path.write_text('__all__ = ["a", "B"]\n\nclass B: pass\n\ndef _c(): pass\n\ndef a(): pass\n')
+    assert reference.public(path) == ["B", "a"]
