@@ -1,0 +1,1499 @@
+"""Support vector machines: separators of largest margin, hard and soft, linear and with kernels.
+
+Chapter: Kernels and margins, *Support vector machines*. Main references: Boser, Guyon and Vapnik
+(1992), Cortes and Vapnik (1995); Platt (1998) and Fan, Chen and Lin (2005) for the solver.
+"""
+
+from functools import cached_property, partial
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dposv
+
+from mllib.base import (
+    Classifier,
+    check_array,
+    check_choice,
+    check_features,
+    check_scalar,
+    check_square,
+    check_vector,
+    check_X_y,
+    convergence_warning,
+)
+from mllib.numerics import squared_distances
+from mllib.perceptron import separating_weights
+
+__all__ = [
+    "SVC",
+    "HardMarginSVM",
+    "KKTResiduals",
+    "LinearRun",
+    "LinearSVC",
+    "Margin",
+    "SMORun",
+    "SupportVectors",
+    "binary_problems",
+    "default_width",
+    "distance_to_plane",
+    "dual_objective",
+    "duality_gap",
+    "geometric_margin",
+    "hinge",
+    "hinge_objective",
+    "kkt_residuals",
+    "linear_kernel",
+    "linear_svm",
+    "margin",
+    "offset_bracket",
+    "polynomial_kernel",
+    "primal_objective",
+    "rbf_kernel",
+    "recover_offset",
+    "smo",
+    "support_vectors",
+    "votes",
+]
+
+
+# Records -------------------------------------------------------------------------------------
+
+
+class Margin(NamedTuple):
+    """How far a sample stays from the wrong side of a hyperplane."""
+
+    functional: float  #: gamma = min_i y_i (w^T x_i + b), in units of the score
+    geometric: float  #: gamma / ||w||, in units of the inputs
+
+
+class KKTResiduals(NamedTuple):
+    """By how much (w, b, xi) and alpha miss the optimality conditions; all 0 at the optimum.
+
+    w = sum_i alpha_i y_i phi(x_i), mu_i = C - alpha_i and xi_i = [1 - y_i f_i]_+ hold by
+    construction; C = inf forces xi = 0.
+    """
+
+    primal: float  #: largest violation of y_i f_i >= 1 - xi_i; can be above 0 only if C = inf
+    box: float  #: largest violation of 0 <= alpha_i <= C
+    balance: float  #: |sum_i alpha_i y_i|
+    margin: float  #: largest |alpha_i (y_i f_i - 1 + xi_i)|
+    slack: float  #: largest |mu_i xi_i|
+
+
+class SupportVectors(NamedTuple):
+    """The indices of the examples with alpha_i > 0, by where they stand."""
+
+    on_margin: np.ndarray  #: y_i f_i = 1, no slack
+    inside: np.ndarray  #: 0 < y_i f_i < 1: inside the margin and on the right side
+    misclassified: np.ndarray  #: y_i f_i <= 0: on the wrong side, or on the boundary
+
+
+class SMORun(NamedTuple):
+    """What the decomposition method found, and how far it is from the optimum."""
+
+    alpha: np.ndarray  #: multipliers of the margin constraints, shape (n,)
+    b: float  #: offset
+    f: np.ndarray  #: scores of the training examples, f_i = sum_j alpha_j y_j K_ij + b
+    primal: float  #: ||w||^2 / 2 + C sum_i xi_i at (w, b)
+    dual: float  #: sum_i alpha_i - ||w||^2 / 2
+    gap: float  #: primal - dual; bounds how far either is from the optimum
+    violation: float  #: max_up F_i - min_low F_i, in units of the score; 0 or less at the optimum
+    trace: np.ndarray  #: dual objective before each step and after the last, shape (n_iter + 1,)
+    n_iter: int  #: steps made
+    converged: bool  #: whether violation <= tol
+
+
+class LinearRun(NamedTuple):
+    """What Newton's method on the primal found, and how far it is from the optimum."""
+
+    w: np.ndarray  #: weights, shape (d,)
+    b: float  #: offset
+    alpha: np.ndarray  #: multipliers, shape (n,); w = sum_i alpha_i y_i x_i up to rounding
+    primal: float  #: objective at (w, b)
+    dual: float  #: dual objective at alpha
+    gap: float  #: primal - dual
+    trace: np.ndarray  #: smoothed objective after each step, shape (n_iter,)
+    n_iter: int  #: Newton steps
+    converged: bool  #: whether gap <= tol * primal
+
+
+# Checks --------------------------------------------------------------------------------------
+
+
+def _check_signs(y, n=None):
+    y = check_vector(y, "y", length=n)
+    if not np.isin(y, (-1.0, 1.0)).all():
+        raise ValueError("y must hold only -1 and +1: turn labels 0 and 1 into 2*y - 1.")
+    return y
+
+
+def _check_two_sides(y):
+    if (y == y[0]).all():
+        raise ValueError(
+            f"y must hold both -1 and +1, got only {y[0]:+.0f}: with one class every hyperplane "
+            f"beyond the sample separates; add examples of the other class."
+        )
+
+
+def _check_C(C, *, hard=False):
+    if hard and isinstance(C, float) and np.isposinf(C):
+        return C
+    return check_scalar(C, "C", low=0, open_low=True)
+
+
+def _check_gram(K, y):
+    return check_square(K, "K", size=len(y), symmetric=True)
+
+
+def _check_psd(K, name):
+    """Refuse an eigenvalue below -1e-7 of the trace (float32 rounding): one Cholesky factor."""
+    A = K.copy()
+    A[np.diag_indices(len(A))] += 1e-7 * np.trace(A)
+    try:
+        cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        if np.any(K):
+            raise ValueError(
+                f"{name} must be positive semi-definite, its smallest eigenvalue is "
+                f"{np.linalg.eigvalsh(K)[0]:.3g}: use a kernel that is an inner product, or clip "
+                f"the negative eigenvalues."
+            ) from None
+
+
+def _not_separable(where):
+    return ValueError(
+        f"the two classes are not separable {where}, so no hard margin exists: use the soft "
+        f"margin, SVC(C=...)."
+    )
+
+
+# Geometry ------------------------------------------------------------------------------------
+
+
+def distance_to_plane(X, w, b):
+    """Return |w^T x_i + b| / ||w||, the distance of each row of X to the hyperplane.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    w : array of shape (d,)
+        Not zero.
+    b : float
+
+    Returns
+    -------
+    array of shape (n,)
+        In units of the inputs.
+
+    Raises
+    ------
+    ValueError
+        If w is zero: then there is no hyperplane.
+
+    References
+    ----------
+    Book: support-vector-machines-hyperplane-distances.
+
+    Examples
+    --------
+    >>> distance_to_plane([[0.0, 0.0], [3.0, 4.0]], [3.0, 4.0], -5.0)
+    array([1., 4.])
+    """
+    X = check_array(X)
+    w = check_vector(w, "w", length=X.shape[1])
+    size = np.abs(w).max()
+    if size == 0:
+        raise ValueError("w must not be zero: w = 0 describes no hyperplane.")
+    w, b = w / size, b / size  # no square under- or overflows
+    return np.abs(X @ w + b) / np.linalg.norm(w)
+
+
+def margin(w, b, X, y):
+    """Return the functional margin min_i y_i (w^T x_i + b) and the geometric one, over ||w||.
+
+    Parameters
+    ----------
+    w : array of shape (d,)
+        Not zero.
+    b : float
+    X : array of shape (n, d)
+    y : array of shape (n,)
+        Labels -1 and +1.
+
+    Returns
+    -------
+    Margin
+        Both negative as soon as one example is misclassified.
+
+    References
+    ----------
+    Book: support-vector-machines-margin.
+
+    Examples
+    --------
+    >>> margin([2.0, 0.0], 0.0, [[-1.0, 0.0], [2.0, 5.0]], [-1, 1])
+    Margin(functional=2.0, geometric=1.0)
+    """
+    X = check_array(X)
+    y, w = _check_signs(y, len(X)), check_vector(w, "w", length=X.shape[1])
+    if not w.any():
+        raise ValueError("w must not be zero: w = 0 describes no hyperplane.")
+    gamma = np.min(y * (X @ w + b))
+    return Margin(float(gamma), float(gamma / np.linalg.norm(w)))
+
+
+def geometric_margin(w, b, X, y):
+    """Return min_i y_i (w^T x_i + b) / ||w||; arguments as ``margin``, w of shape (d,)."""
+    return margin(w, b, X, y).geometric
+
+
+# Objectives ----------------------------------------------------------------------------------
+
+
+def hinge(m):
+    """Return [1 - m]_+ = max(0, 1 - m), the hinge loss of the margins m = y f, elementwise.
+
+    Parameters
+    ----------
+    m : array of any shape
+
+    Examples
+    --------
+    >>> hinge([-1.0, 0.5, 1.0, 3.0])
+    array([2. , 0.5, 0. , 0. ])
+    """
+    return np.maximum(0.0, 1.0 - np.asarray(m, dtype=float))
+
+
+def hinge_objective(w, b, X, y, C):
+    """Return ||w||^2 / 2 + C sum_i [1 - y_i (w^T x_i + b)]_+, the soft-margin objective.
+
+    Parameters
+    ----------
+    w : array of shape (d,)
+    b : float
+        Not penalised.
+    X : array of shape (n, d)
+    y : array of shape (n,)
+        Labels -1 and +1.
+    C : float
+        Price of a unit of slack, above 0.
+
+    References
+    ----------
+    Book: support-vector-machines-hinge-form. Cortes and Vapnik (1995).
+
+    Examples
+    --------
+    >>> hinge_objective([1.0], 0.0, [[-2.0], [0.5]], [-1, 1], C=10.0)
+    5.5
+    """
+    X = check_array(X)
+    y, w = _check_signs(y, len(X)), check_vector(w, "w", length=X.shape[1])
+    _check_C(C)
+    return float(0.5 * w @ w + C * hinge(y * (X @ w + b)).sum())
+
+
+def _primal_value(norm2, f, y, C):
+    """||w||^2/2 + C sum xi; for C = inf that of (w, b) scaled to functional margin 1."""
+    if np.isfinite(C):
+        return float(0.5 * norm2 + C * hinge(y * f).sum())
+    gamma = np.min(y * f)
+    return float(0.5 * norm2 / gamma**2) if gamma > 0 else np.inf
+
+
+def primal_objective(alpha, b, K, y, C):
+    """Return ||w||^2 / 2 + C sum_i [1 - y_i f_i]_+ for w = sum_i alpha_i y_i phi(x_i).
+
+    f_i = sum_j alpha_j y_j K_ij + b. For C = inf, (w, b) is first scaled to min_i y_i f_i = 1;
+    the value is inf if an example is misclassified.
+
+    Parameters
+    ----------
+    alpha : array of shape (n,)
+    b : float
+    K : array of shape (n, n)
+        K_ij = k(x_i, x_j).
+    y : array of shape (n,)
+        Labels -1 and +1.
+    C : float
+        Above 0; inf for the hard margin.
+
+    References
+    ----------
+    Book: support-vector-machines-hinge-form.
+    """
+    y = _check_signs(y)
+    K, alpha = _check_gram(K, y), check_vector(alpha, "alpha", length=len(y))
+    _check_C(C, hard=True)
+    g = K @ (alpha * y)
+    return _primal_value((alpha * y) @ g, g + b, y, C)
+
+
+def dual_objective(alpha, K, y):
+    """Return sum_i alpha_i - sum_ij alpha_i alpha_j y_i y_j K_ij / 2.
+
+    Parameters
+    ----------
+    alpha : array of shape (n,)
+        Multipliers; dual feasible if 0 <= alpha_i <= C and sum_i alpha_i y_i = 0.
+    K : array of shape (n, n)
+        K_ij = k(x_i, x_j).
+    y : array of shape (n,)
+        Labels -1 and +1.
+
+    References
+    ----------
+    Book: support-vector-machines-soft-dual.
+
+    Examples
+    --------
+    >>> dual_objective([0.5, 0.5], [[1.0, -1.0], [-1.0, 1.0]], [-1, 1])
+    0.5
+    """
+    y = _check_signs(y)
+    K, alpha = _check_gram(K, y), check_vector(alpha, "alpha", length=len(y))
+    return float(alpha.sum() - 0.5 * (alpha * y) @ K @ (alpha * y))
+
+
+def duality_gap(alpha, b, K, y, C):
+    """Return primal minus dual objective; at least 0 for every b and every dual feasible alpha.
+
+    It equals sum_i alpha_i (y_i f_i - 1 + xi_i) + sum_i (C - alpha_i) xi_i, so it is 0 exactly
+    where complementary slackness holds.
+
+    Parameters
+    ----------
+    alpha : array of shape (n,)
+    b : float
+    K : array of shape (n, n)
+    y : array of shape (n,)
+        Labels -1 and +1.
+    C : float
+        Above 0; inf for the hard margin.
+
+    References
+    ----------
+    Book: support-vector-machines-gap.
+
+    Examples
+    --------
+    >>> duality_gap([0.5, 0.5], 0.0, [[1.0, -1.0], [-1.0, 1.0]], [-1, 1], C=1.0)
+    0.0
+    """
+    return primal_objective(alpha, b, K, y, C) - dual_objective(alpha, K, y)
+
+
+def kkt_residuals(alpha, b, K, y, C):
+    """Return by how much alpha and b miss the Karush-Kuhn-Tucker conditions.
+
+    Parameters
+    ----------
+    alpha : array of shape (n,)
+    b : float
+    K : array of shape (n, n)
+    y : array of shape (n,)
+        Labels -1 and +1.
+    C : float
+        Above 0; inf for the hard margin.
+
+    Returns
+    -------
+    KKTResiduals
+
+    References
+    ----------
+    Book: support-vector-machines-svm-complementary-slackness.
+
+    Examples
+    --------
+    >>> kkt_residuals([0.5, 0.5], 0.0, [[1.0, -1.0], [-1.0, 1.0]], [-1, 1], C=1.0)
+    KKTResiduals(primal=0.0, box=0.0, balance=0.0, margin=0.0, slack=0.0)
+    """
+    y = _check_signs(y)
+    K, alpha = _check_gram(K, y), check_vector(alpha, "alpha", length=len(y))
+    _check_C(C, hard=True)
+    m = y * (K @ (alpha * y) + b)
+    hard = np.isinf(C)
+    xi = np.zeros(len(y)) if hard else hinge(m)
+    mu = np.zeros(len(y)) if hard else C - alpha  # C = inf: mu has nothing to multiply
+    return KKTResiduals(
+        primal=float(hinge(m).max()) if hard else 0.0,
+        box=float(max(0.0, -alpha.min(), alpha.max() - C)),
+        balance=float(abs(alpha @ y)),
+        margin=float(np.abs(alpha * (m - 1 + xi)).max()),
+        slack=float(np.abs(mu * xi).max()),
+    )
+
+
+# The offset and the support vectors ----------------------------------------------------------
+
+
+def _up_low(alpha, y, C, tol=0.0):
+    """Which y_i alpha_i may still grow (up), and which may still shrink (low)."""
+    below, above = alpha < C - tol, alpha > tol
+    return np.where(y > 0, below, above), np.where(y > 0, above, below)
+
+
+def _rounding(alpha, C):
+    return 1e-8 * (max(alpha.max(), 0.0) if np.isinf(C) else C)
+
+
+def _bracket(alpha, F, y, C, tol=0.0):
+    up, low = _up_low(alpha, y, C, tol)
+    return (
+        float(np.max(F[up], initial=-np.inf)),
+        float(np.min(F[low], initial=np.inf)),
+    )
+
+
+def offset_bracket(alpha, K, y, C):
+    """Return the ends (low, high) of the interval that the KKT inequalities leave for b.
+
+    With F_i = y_i - sum_j alpha_j y_j K_ij, low is the largest F_i over the examples whose
+    y_i alpha_i can grow within the box, high is the smallest over those whose y_i alpha_i can
+    shrink. At the optimum low <= high, with equality if some 0 < alpha_i < C; low > high means
+    that alpha is not optimal.
+
+    Parameters
+    ----------
+    alpha : array of shape (n,)
+    K : array of shape (n, n)
+    y : array of shape (n,)
+        Labels -1 and +1.
+    C : float
+        Above 0; inf for the hard margin.
+
+    References
+    ----------
+    Book: support-vector-machines-bias-recovery. Keerthi et al. (2001).
+
+    Examples
+    --------
+    >>> offset_bracket([0.1, 0.1], [[1.0, -1.0], [-1.0, 1.0]], [-1, 1], C=0.1)
+    (-0.8, 0.8)
+    """
+    y = _check_signs(y)
+    K, alpha = _check_gram(K, y), check_vector(alpha, "alpha", length=len(y))
+    _check_C(C, hard=True)
+    return _bracket(alpha, y - K @ (alpha * y), y, C, _rounding(alpha, C))
+
+
+def _offset(alpha, F, y, C, tol=0.0):
+    free = (alpha > tol) & (alpha < C - tol)
+    if free.any():
+        return float(F[free].mean())
+    return float(np.mean(_bracket(alpha, F, y, C, tol)))
+
+
+def recover_offset(alpha, K, y, C):
+    """Return b = the mean of y_i - sum_j alpha_j y_j K_ij over the examples with 0 < alpha_i < C.
+
+    If there are none, the midpoint of ``offset_bracket``. Arguments as ``offset_bracket``: alpha
+    and y of shape (n,), K of shape (n, n).
+
+    References
+    ----------
+    Book: support-vector-machines-bias-recovery.
+
+    Examples
+    --------
+    >>> recover_offset([0.5, 0.5], [[1.0, -1.0], [-1.0, 1.0]], [-1, 1], C=1.0)
+    0.0
+    """
+    y = _check_signs(y)
+    K, alpha = _check_gram(K, y), check_vector(alpha, "alpha", length=len(y))
+    _check_C(C, hard=True)
+    return _offset(alpha, y - K @ (alpha * y), y, C, _rounding(alpha, C))
+
+
+def support_vectors(alpha, f, y, C, *, tol=1e-6):
+    """Sort the examples with alpha_i > 0: on the margin, inside it, or misclassified.
+
+    Parameters
+    ----------
+    alpha : array of shape (n,)
+    f : array of shape (n,)
+        Scores of the training examples.
+    y : array of shape (n,)
+        Labels -1 and +1.
+    C : float
+        Above 0; inf for the hard margin.
+    tol : float
+        How far y_i f_i may be below 1 and still count as on the margin; a free multiplier,
+        0 < alpha_i < C, is on the margin in any case.
+
+    Returns
+    -------
+    SupportVectors
+
+    References
+    ----------
+    Book: support-vector-machines-support-vectors.
+
+    Examples
+    --------
+    >>> support_vectors([1.0, 0.0, 0.5, 1.0], [-0.2, 2.0, -1.0, 0.3], [1, 1, -1, 1], C=1.0)
+    SupportVectors(on_margin=array([2]), inside=array([3]), misclassified=array([0]))
+    """
+    y = _check_signs(y)
+    alpha = check_vector(alpha, "alpha", length=len(y))
+    m = y * check_vector(f, "f", length=len(y))
+    _check_C(C, hard=True)
+    zero = _rounding(alpha, C)
+    support, free = alpha > zero, (alpha > zero) & (alpha < C - zero)
+    on = support & (free | (m >= 1 - tol))
+    return SupportVectors(
+        np.flatnonzero(on),
+        np.flatnonzero(support & ~on & (m > 0)),
+        np.flatnonzero(support & ~on & (m <= 0)),
+    )
+
+
+# Kernels -------------------------------------------------------------------------------------
+
+
+def linear_kernel(X, Y):
+    """Return K_ij = x_i^T y_j, for X of shape (n, d) and Y of shape (m, d)."""
+    return np.asarray(X, dtype=float) @ np.asarray(Y, dtype=float).T
+
+
+def rbf_kernel(X, Y, ell=1.0):
+    """Return K_ij = exp(-||x_i - y_j||^2 / (2 ell^2)), for X of shape (n, d) and Y of (m, d).
+
+    ell is a length in units of the inputs; scikit-learn's gamma is 1 / (2 ell^2).
+
+    Examples
+    --------
+    >>> rbf_kernel([[0.0], [2.0]], [[0.0]], ell=2.0).round(4)
+    array([[1.    ],
+           [0.6065]])
+    """
+    D = squared_distances(np.asarray(X, dtype=float), np.asarray(Y, dtype=float))
+    D *= -0.5 / ell**2
+    return np.exp(D, out=D)
+
+
+def polynomial_kernel(X, Y, r=3, c=1.0, ell=1.0):
+    """Return K_ij = (c + x_i^T y_j / ell^2)^r, for X of shape (n, d) and Y of shape (m, d).
+
+    Examples
+    --------
+    >>> polynomial_kernel([[1.0, 2.0]], [[3.0, 0.0]], r=2)
+    array([[16.]])
+    """
+    return (c + linear_kernel(X, Y) / ell**2) ** r
+
+
+def default_width(X):
+    """Return ell = sqrt(d v / 2), v the variance of all entries of X: half the mean square scale.
+
+    Multiplying X by a constant multiplies ell by it, and leaves the kernel as it is. The kernel is
+    that of scikit-learn's gamma="scale". 1 if X is constant.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+
+    Examples
+    --------
+    >>> default_width([[0.0, 2.0], [4.0, 6.0]])
+    2.23606797749979
+    """
+    X = check_array(X)
+    spread = X.std()
+    return float(spread * np.sqrt(X.shape[1] / 2)) if spread > 0 else 1.0
+
+
+# Solving the dual ----------------------------------------------------------------------------
+
+
+def smo(K, y, C=1.0, *, tol=1e-6, max_iter=100_000):
+    """Maximise sum_i alpha_i - sum_ij alpha_i alpha_j y_i y_j K_ij / 2 two multipliers at a time.
+
+    Subject to 0 <= alpha_i <= C and sum_i alpha_i y_i = 0. Each step picks the pair that promises
+    the largest gain, moves y_i alpha_i up and y_j alpha_j down by the same t, and stops t at the
+    box. F_i = y_i - sum_j alpha_j y_j K_ij is the offset at which example i has score y_i.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        K_ij = k(x_i, x_j), positive semi-definite.
+    y : array of shape (n,)
+        Labels -1 and +1, both present.
+    C : float
+        Above 0; inf for the hard margin.
+    tol : float
+        Stop when no pair violates the optimality condition by more, in units of the score.
+    max_iter : int
+        Steps at most.
+
+    Returns
+    -------
+    SMORun
+
+    Raises
+    ------
+    ValueError
+        If K is not square, symmetric and positive semi-definite, if y has one class, if C <= 0,
+        or if C = inf and the classes are not separable.
+
+    References
+    ----------
+    Book: support-vector-machines-smo. Platt (1998); Fan, Chen and Lin (2005), working set
+    selection 2.
+
+    Examples
+    --------
+    >>> run = smo([[1.0, -1.0], [-1.0, 1.0]], [-1, 1], C=1.0)
+    >>> run.alpha, run.b, run.gap
+    (array([0.5, 0.5]), 0.0, 0.0)
+    """
+    K, y = _check_problem(K, y, C, tol, max_iter)
+    alpha, F, k = np.zeros(len(y)), y.copy(), np.diag(K)
+    trace = [0.0]
+    while True:
+        up, low = _up_low(alpha, y, C)
+        i = np.argmax(np.where(up, F, -np.inf))
+        violation = F[i] - F[low].min()
+        if violation <= tol or len(trace) > max_iter:
+            break
+        slope = F[i] - F  # gain of the dual per unit of t, for each partner
+        curve = _floor_curvature(k[i] + k - 2 * K[i], k, C)
+        j = np.argmax(np.where(low & (slope > 0), slope**2 / curve, -np.inf))
+        t = _step(alpha, y, C, i, j, slope[j] / curve[j])
+        F -= t * (K[i] - K[j])
+        trace.append(trace[-1] + t * slope[j] - 0.5 * t**2 * (k[i] + k[j] - 2 * K[i, j]))
+    return _smo_run(alpha, F, y, C, violation, trace, tol)
+
+
+def _check_problem(K, y, C, tol, max_iter):
+    y = _check_signs(y)
+    _check_two_sides(y)
+    K = _check_gram(K, y)
+    _check_psd(K, "K")
+    _check_C(C, hard=True)
+    check_scalar(tol, "tol", low=0, open_low=True)
+    check_scalar(max_iter, "max_iter", low=1, integer=True)
+    return K, y
+
+
+def _floor_curvature(curve, k, C=1.0):
+    """||phi(x_i) - phi(x_j)||^2 for all j, kept off 0; below 0 the kernel is no inner product.
+
+    Without an upper bound, a zero means an unbounded step: then it stays next to 0.
+    """
+    scale = max(np.max(k), 1e-290)
+    if curve.min() < -1e-5 * scale:
+        raise ValueError(
+            "kernel must be positive semi-definite, but it gives a negative squared distance: "
+            "use a kernel that is an inner product."
+        )
+    if np.isinf(C):
+        return np.where(curve <= 1e-14 * scale, 1e-290 * min(scale, 1.0), curve)
+    return np.maximum(curve, 1e-12 * scale)
+
+
+def _step(alpha, y, C, i, j, t):
+    """Move y_i alpha_i by +t and y_j alpha_j by -t, t cut where one leaves [0, C]; return t."""
+    room_i = C - alpha[i] if y[i] > 0 else alpha[i]
+    room_j = alpha[j] if y[j] > 0 else C - alpha[j]
+    t = min(t, room_i, room_j)
+    if not t < 1e280:
+        raise _not_separable("in the feature space of the kernel")
+    alpha[i] = alpha[i] + y[i] * t if t < room_i else (C if y[i] > 0 else 0.0)
+    alpha[j] = alpha[j] - y[j] * t if t < room_j else (0.0 if y[j] > 0 else C)
+    return t
+
+
+def _smo_run(alpha, F, y, C, violation, trace, tol):
+    """Collect what is known at the end; all of it follows from alpha and F."""
+    b = _offset(alpha, F, y, C)
+    beta = alpha * y
+    norm2 = max(0.0, float(beta @ (y - F)))
+    f = y - F + b
+    primal, dual = _primal_value(norm2, f, y, C), float(alpha.sum() - 0.5 * norm2)
+    return SMORun(
+        alpha=alpha,
+        b=b,
+        f=f,
+        primal=primal,
+        dual=dual,
+        gap=primal - dual,
+        violation=float(violation),
+        trace=np.array(trace),
+        n_iter=len(trace) - 1,
+        converged=bool(violation <= tol),
+    )
+
+
+class _KernelRows:
+    """Rows of the kernel matrix and of 1 / ||phi(x_i) - phi(x_j)||^2, computed when asked for.
+
+    Small problems keep the whole matrix; large ones a cache of bounded size.
+    """
+
+    WHOLE = 1500  # examples up to which the whole matrix is kept: 18 MB
+    CACHE = 100e6  # bytes of cached rows otherwise
+
+    def __init__(self, X, kernel, C=1.0):
+        self.X, self.kernel, self.C, self.n = X, kernel, C, len(X)
+        self.capacity = max(2, int(self.CACHE / (16 * self.n)))
+        self.cache = {}
+
+    @cached_property
+    def matrix(self):
+        return self.kernel.matrix(self.X) if self.n <= self.WHOLE else None
+
+    @cached_property
+    def row_of(self):
+        return self.kernel.rows(self.X) if self.matrix is None else self.matrix.__getitem__
+
+    @cached_property
+    def diagonal(self):
+        return self.kernel.diagonal(self.X)
+
+    def restrict(self, rows):
+        """The same for some of the examples."""
+        if len(rows) == self.n:
+            return self
+        return _KernelRows(self.kernel.take(self.X, rows), self.kernel, self.C)
+
+    def times(self, beta):
+        """Return K beta, from the rows where beta is not zero."""
+        if self.matrix is not None:
+            return self.matrix @ beta
+        total = np.zeros(self.n)
+        for i in np.flatnonzero(beta):
+            total += beta[i] * self.pair(int(i))[0]
+        return total
+
+    def pair(self, i):
+        """Return K_i and 1 / (K_ii + K_jj - 2 K_ij), both of shape (n,)."""
+        found = self.cache.get(i)
+        if found is None:
+            if len(self.cache) >= self.capacity:
+                del self.cache[next(iter(self.cache))]
+            K_i = self.row_of(i)
+            curve = self.diagonal[i] + self.diagonal - 2 * K_i
+            curve = _floor_curvature(curve, self.diagonal, self.C)
+            found = self.cache[i] = (K_i, np.divide(1.0, curve, out=curve))
+        return found
+
+
+def _smo_on_demand(rows, y, C, tol, max_iter):
+    """``smo`` with rows on demand, sums updated in place, and Newton steps on the free multipliers.
+
+    ``cap`` and ``floor`` hold 0 where y_i alpha_i may grow or shrink and an infinity elsewhere, so
+    that one addition masks F. The path differs from ``smo``, the optimum does not.
+    """
+    n = rows.n
+    alpha, F, D, signs = np.zeros(n), y.copy(), np.empty(n), y.tolist()
+    cap, floor = np.where(y > 0, 0.0, -np.inf), np.where(y > 0, np.inf, 0.0)
+    trace, newton_at = [0.0], 200
+    while True:
+        i = int(np.add(F, cap, out=D).argmax())
+        F_i = D[i]
+        np.subtract(F_i, np.add(F, floor, out=D), out=D)
+        violation = D.max()
+        if violation <= tol or len(trace) > max_iter:
+            break
+        if len(trace) > newton_at and rows.matrix is not None:
+            gain, size = _newton_on_free(alpha, F, y, C, rows.matrix)
+            up, low = _up_low(alpha, y, C)
+            cap, floor = np.where(up, 0.0, -np.inf), np.where(low, 0.0, np.inf)
+            newton_at = len(trace) + max(200, 3 * size)
+            trace.append(trace[-1] + gain)
+            continue
+        K_i, inverse = rows.pair(i)
+        np.maximum(D, 0.0, out=D)
+        j = int(np.multiply(np.multiply(D, D, out=D), inverse, out=D).argmax())
+        slope, K_j = F_i - F[j], rows.pair(j)[0]
+        t = _step(alpha, signs, C, i, j, slope * inverse[j])
+        F -= np.multiply(np.subtract(K_i, K_j, out=D), t, out=D)
+        for s in (i, j):
+            grow, shrink = alpha[s] < C, alpha[s] > 0
+            up, low = (grow, shrink) if signs[s] > 0 else (shrink, grow)
+            cap[s], floor[s] = 0.0 if up else -np.inf, 0.0 if low else np.inf
+        trace.append(trace[-1] + t * slope - 0.5 * t**2 / inverse[j])
+    F = y - rows.times(alpha * y)  # afresh: no rounding has piled up
+    return _smo_run(alpha, F, y, C, violation, trace, tol)
+
+
+def _newton_on_free(alpha, F, y, C, K):
+    """Solve for the free multipliers at once, go there or to the first bound; return gain, size.
+
+    With the others fixed, the change delta of y_i alpha_i over S = {0 < alpha_i < C} that reaches
+    the optimum solves F_S - K_SS delta = b 1 and 1^T delta = 0.
+    """
+    S = np.flatnonzero((alpha > 0) & (alpha < C))
+    if len(S) < 2:
+        return 0.0, 0
+    A = K[np.ix_(S, S)]
+    A[np.diag_indices(len(S))] += 1e-10 * np.diag(A).max()
+    try:
+        factor = cho_factor(A, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        return 0.0, len(S)
+    u = cho_solve(factor, np.column_stack([F[S], np.ones(len(S))]), check_finite=False)
+    delta = u[:, 0] - u[:, 0].sum() / u[:, 1].sum() * u[:, 1]
+    delta -= delta.mean()
+    change = K[:, S] @ delta
+    slope, curve = delta @ F[S], delta @ change[S]
+    rise = y[S] * delta
+    with np.errstate(divide="ignore"):
+        room = np.where(rise > 0, C - alpha[S], alpha[S]) / np.abs(rise)
+    t = min(slope / curve if curve > 0 else 0.0, room.min())
+    if not t > 0:
+        return 0.0, len(S)
+    alpha[S] = np.where(room <= t, np.where(rise > 0, C, 0.0), alpha[S] + t * rise)
+    F -= t * change
+    return t * slope - 0.5 * t**2 * curve, len(S)
+
+
+# Solving the linear primal -------------------------------------------------------------------
+
+
+def linear_svm(X, y, C=1.0, *, loss="hinge", fit_intercept=True, tol=1e-6, max_iter=1000):
+    """Minimise ||w||^2 / 2 + C sum_i loss(1 - y_i (w^T x_i + b)) over w and b by Newton's method.
+
+    loss(u) is [u]_+ ("hinge") or [u]_+^2 ("squared_hinge"); b is not penalised. The hinge is
+    rounded off over a width h, and h is reduced until the gap of the hinge problem itself is
+    below ``tol`` times its value. One step costs O(n d^2): made for n >> d.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    y : array of shape (n,)
+        Labels -1 and +1, both present.
+    C : float
+        Above 0.
+    loss : {"hinge", "squared_hinge"}
+    fit_intercept : bool
+        Whether there is an offset; otherwise b = 0.
+    tol : float
+        Largest duality gap, relative to the objective.
+    max_iter : int
+        Newton steps at most.
+
+    Returns
+    -------
+    LinearRun
+
+    Raises
+    ------
+    ValueError
+        If X or y has the wrong shape, y one class, or C <= 0.
+
+    References
+    ----------
+    Book: support-vector-machines-primal-vs-dual-cost. Chapelle (2007).
+
+    Examples
+    --------
+    >>> run = linear_svm([[-1.0], [1.0], [3.0]], [-1, 1, 1], C=10.0)
+    >>> run.w.round(4), abs(round(run.b, 4))
+    (array([1.]), 0.0)
+    """
+    X = check_array(X)
+    y = _check_signs(y, len(X))
+    _check_two_sides(y)
+    _check_C(C)
+    check_choice(loss, "loss", ("hinge", "squared_hinge"))
+    check_scalar(tol, "tol", low=0, open_low=True)
+    check_scalar(max_iter, "max_iter", low=1, integer=True)
+    if X.shape[1] > len(X):  # w is a combination of the rows: work in their span
+        Q, R = np.linalg.qr(X.T)
+        run = _linear_svm(R.T, y, C, loss, fit_intercept, tol, max_iter)
+        return run._replace(w=Q @ run.w)
+    return _linear_svm(X, y, C, loss, fit_intercept, tol, max_iter)
+
+
+def _linear_svm(X, y, C, loss, fit_intercept, tol, max_iter):
+    A = y[:, None] * (np.column_stack([np.ones(len(X)), X]) if fit_intercept else X)
+    penalty = np.ones(A.shape[1])
+    penalty[: int(fit_intercept)] = 0.0
+    u, trace = np.zeros(A.shape[1]), []
+    squared = loss == "squared_hinge"
+    h = 1.0
+    while True:
+        q, cap = (2 * C, np.inf) if squared else (C / h, C)
+        u, alpha, values = _newton_margin(A, penalty, u, q, cap, max_iter - len(trace))
+        trace += values
+        run = _linear_run(A, y, penalty, u, alpha, C, squared, trace, tol)
+        if run.converged or squared or len(trace) >= max_iter or h < 1e-12:
+            return run
+        h *= 0.1
+
+
+def _newton_margin(A, penalty, u, q, cap, max_steps):
+    """Minimise sum penalty u^2 / 2 + sum_i phi(1 - (A u)_i) by Newton steps with a line search.
+
+    phi(v) = a v - a^2 / 2q with a = phi'(v) = min(max(q v, 0), cap): zero, then curved, then
+    straight. Only the curved examples enter the second derivative. Return u, a and the objective
+    after each step.
+    """
+    v, values = 1 - A @ u, []
+    a = np.clip(q * v, 0.0, cap)
+    curved, G = np.zeros(len(A), dtype=bool), np.zeros((A.shape[1], A.shape[1]))
+    for _ in range(max(1, max_steps)):
+        before, curved = curved, (a > 0) & (a < cap)
+        G = _gram_of(A, curved, before, G)
+        gradient = penalty * u - a @ A
+        step = -_solve_scaled(q * G, penalty, gradient, q)
+        z = A @ step
+        t = _line_search(u, v, step, z, penalty, q, cap)
+        u, v = u + t * step, v - t * z
+        a = np.clip(q * v, 0.0, cap)
+        values.append(float(0.5 * penalty @ u**2 + a @ v - 0.5 * a @ a / q))
+        still = np.array_equal(curved, (a > 0) & (a < cap))
+        if (t == 1 and still) or -gradient @ step <= 1e-15 * values[-1]:
+            break
+    return u, a, values
+
+
+def _gram_of(A, now, before, G):
+    """Return A_now^T A_now, from G = A_before^T A_before where that is less work."""
+    enter, leave = A[now & ~before], A[before & ~now]
+    if len(enter) + len(leave) >= np.count_nonzero(now):
+        B = A[now]
+        return B.T @ B
+    return G + enter.T @ enter - leave.T @ leave
+
+
+def _solve_scaled(H, penalty, gradient, q):
+    """Solve (H + diag(penalty)) x = gradient, scaled to unit diagonal; a flat offset gets q."""
+    H[np.diag_indices(len(H))] += penalty
+    diagonal = np.diag(H).copy()
+    H[np.diag_indices(len(H))] += np.where(diagonal > 0, 1e-13 * diagonal, q)
+    s = 1 / np.sqrt(np.diag(H))
+    _, x, failed = dposv(H * s * s[:, None], s * gradient)
+    if failed:
+        raise ValueError("C is too large for the scale of X: standardise the features or lower C.")
+    return s * x
+
+
+def _line_search(u, v, step, z, penalty, q, cap):
+    """Return 1, or the exact minimiser on the way if the full step overshoots."""
+
+    def slope(t):
+        return (penalty * (u + t * step)) @ step - np.clip(q * (v - t * z), 0.0, cap) @ z
+
+    start = slope(0.0)
+    if slope(1.0) <= 1e-3 * abs(start) or start >= 0:
+        return 1.0
+    from scipy.optimize import brentq
+
+    return brentq(slope, 0.0, 1.0, xtol=1e-15, rtol=1e-3)
+
+
+def _linear_run(A, y, penalty, u, alpha, C, squared, trace, tol):
+    """Certify u: make alpha dual feasible by shrinking the heavier side, then take the gap."""
+    free_offset = penalty[0] == 0
+    if free_offset:
+        plus, minus = alpha[y > 0].sum(), alpha[y < 0].sum()
+        ratio = min(plus, minus) / max(plus, minus, 1e-300)
+        alpha = np.where((y > 0) == (plus > minus), ratio * alpha, alpha)
+    xi = np.maximum(0.0, 1 - A @ u)
+    loss = xi @ xi if squared else xi.sum()
+    primal = 0.5 * penalty @ u**2 + C * loss
+    dual = alpha.sum() - 0.5 * penalty @ (alpha @ A) ** 2
+    dual -= 0.25 * alpha @ alpha / C if squared else 0.0
+    gap = float(primal - dual)
+    w, b = (u[1:], float(u[0])) if free_offset else (u, 0.0)
+    return LinearRun(
+        w, b, alpha, float(primal), float(dual), gap, np.array(trace), len(trace),
+        bool(gap <= tol * primal),
+    )  # fmt: skip
+
+
+# Several classes -----------------------------------------------------------------------------
+
+
+def binary_problems(index, K, scheme):
+    """Return the two-class problems that a K-class problem is split into.
+
+    Parameters
+    ----------
+    index : array of shape (n,)
+        Class of each example, 0 to K - 1.
+    K : int
+        Number of classes, at least 2.
+    scheme : {"ovo", "ovr"}
+        One against one: classes k < l with label -1 for k and +1 for l, K (K - 1) / 2 problems.
+        One against the rest: +1 for k, -1 for all others, K problems. K = 2 is one problem
+        either way, +1 for class 1.
+
+    Returns
+    -------
+    list of (rows, y)
+        Indices of the examples that take part, shape (n_m,), and their labels -1 and +1.
+
+    Examples
+    --------
+    >>> [y.tolist() for rows, y in binary_problems([0, 1, 2], 3, "ovr")]
+    [[1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]]
+    """
+    index = np.asarray(index)
+    check_choice(scheme, "multi_class", ("ovo", "ovr"))
+    if K == 2 or scheme == "ovr":
+        everyone = np.arange(len(index))
+        classes = [1] if K == 2 else range(K)
+        return [(everyone, np.where(index == k, 1.0, -1.0)) for k in classes]
+    problems = []
+    for k in range(K):
+        for l in range(k + 1, K):
+            rows = np.flatnonzero((index == k) | (index == l))
+            problems.append((rows, np.where(index[rows] == l, 1.0, -1.0)))
+    return problems
+
+
+def votes(scores, K):
+    """Turn one-against-one scores into one score per class: the number of duels that it wins.
+
+    Equal numbers are ordered by the sum of the scores in its duels, squashed into (-1/3, 1/3).
+
+    Parameters
+    ----------
+    scores : array of shape (n, K (K - 1) / 2)
+        Scores of the problems k < l in the order of ``binary_problems``; above 0 favours l.
+    K : int
+
+    Returns
+    -------
+    array of shape (n, K)
+
+    Examples
+    --------
+    >>> votes([[-2.0, -1.0, 3.0]], 3).round(2)
+    array([[ 2.25, -0.28,  1.22]])
+    """
+    scores = check_array(scores, "scores")
+    won, confidence = np.zeros((len(scores), K)), np.zeros((len(scores), K))
+    column = 0
+    for k in range(K):
+        for l in range(k + 1, K):
+            s = scores[:, column]
+            won[:, l] += s > 0
+            won[:, k] += s <= 0
+            confidence[:, l] += s
+            confidence[:, k] -= s
+            column += 1
+    return won + confidence / (3 * (np.abs(confidence) + 1))
+
+
+# Kernels as the estimators use them ----------------------------------------------------------
+
+
+class _Kernel:
+    """A kernel function with what the solver asks for: matrix, single rows, diagonal."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def between(self, X, Y):
+        K = np.asarray(self.function(X, Y), dtype=float)
+        if K.shape != (len(X), len(Y)) or not np.isfinite(K).all():
+            raise ValueError(
+                f"kernel(X, Y) must return finite numbers of shape ({len(X)}, {len(Y)}), one for "
+                f"each pair of rows, got shape {K.shape}."
+            )
+        return K
+
+    def matrix(self, X):
+        return self.between(X, X)
+
+    def rows(self, X):
+        return lambda i: self.between(X[i : i + 1], X)[0]
+
+    def diagonal(self, X):
+        blocks = [X[i : i + 64] for i in range(0, len(X), 64)]
+        return np.concatenate([np.diag(self.between(B, B)) for B in blocks])
+
+    def take(self, X, rows):
+        return X[rows]
+
+
+class _RBFKernel(_Kernel):
+    """exp(-||x - y||^2 / (2 ell^2)); a row costs one matrix-vector product and n exponentials."""
+
+    def __init__(self, ell):
+        super().__init__(partial(rbf_kernel, ell=ell))
+        self.ell = ell
+
+    def rows(self, X):
+        Z = (X - X.mean(axis=0)) / self.ell
+        h = 0.5 * np.einsum("ij,ij->i", Z, Z)
+
+        def row(i):
+            r = Z @ Z[i]
+            r -= h
+            r -= h[i]
+            return np.exp(np.minimum(r, 0.0, out=r), out=r)
+
+        return row
+
+    def matrix(self, X):
+        Z = (X - X.mean(axis=0)) / self.ell
+        K = Z @ Z.T
+        h = 0.5 * np.diag(K)
+        K -= h + h[:, None]
+        return np.exp(np.minimum(K, 0.0, out=K), out=K)
+
+    def diagonal(self, X):
+        return np.ones(len(X))
+
+
+class _PrecomputedKernel(_Kernel):
+    """X already holds k(x_i, x_j)."""
+
+    def __init__(self):
+        super().__init__(None)
+
+    def matrix(self, X):
+        return X
+
+    def rows(self, X):
+        return X.__getitem__
+
+    def diagonal(self, X):
+        return np.diag(X)
+
+    def take(self, X, rows):
+        return X[np.ix_(rows, rows)]
+
+
+# Estimators ----------------------------------------------------------------------------------
+
+
+class _MarginClassifier(Classifier):
+    """What the estimators of this chapter share: scores, votes and labels."""
+
+    def _scores(self, X):
+        return X @ self.coef_.T + self.intercept_
+
+    def decision_function(self, X):
+        """Return the score f(x) for two classes, shape (n,), else one score per class, (n, K)."""
+        S = self._scores(check_features(self, X))
+        K = len(self.classes_)
+        if K == 2:
+            return S[:, 0]
+        return votes(S, K) if self.multi_class == "ovo" else S
+
+    def predict(self, X):
+        """Return the class of the largest score, shape (n,); f(x) = 0 is the first of two."""
+        D = self.decision_function(X)
+        return self.classes_[D.argmax(axis=1) if D.ndim == 2 else (D > 0).astype(int)]
+
+
+class SVC(_MarginClassifier):
+    """Soft-margin support vector machine: min ||w||^2 / 2 + C sum_i [1 - y_i f(x_i)]_+.
+
+    f(x) = w^T phi(x) + b = sum_i alpha_i y_i k(x_i, x) + b, found through the dual by ``smo``.
+
+    Parameters
+    ----------
+    C : float
+        Price of a unit of slack, above 0.
+    kernel : {"rbf", "linear", "polynomial", "precomputed"} or callable
+        A callable ``kernel(X, Y)`` returns the matrix k(x_i, y_j). With "precomputed", X is
+        K of shape (n, n) in ``fit`` and of shape (m, n) in ``predict``.
+    ell : float or "scale"
+        Length in exp(-||x - y||^2 / (2 ell^2)) and in (coef0 + x^T y / ell^2)^degree, in units of
+        the inputs; "scale" takes ``default_width(X)``.
+    degree, coef0 : int, float
+        Of the polynomial kernel.
+    multi_class : {"ovo", "ovr"}
+        One against one, or one against the rest.
+    tol : float
+        Largest violation of optimality, in units of the score.
+    max_iter : int
+        Steps at most for each two-class problem.
+
+    Attributes
+    ----------
+    classes_ : array of shape (K,)
+    support_ : array of int
+        Training examples with alpha_i > 0 in some two-class problem.
+    support_vectors_ : array of shape (n_support, d)
+        Their inputs (rows of K if precomputed).
+    dual_coef_ : array of shape (n_problems, n_support)
+        alpha_i y_i, one row for each problem of ``binary_problems``.
+    intercept_ : array of shape (n_problems,)
+    coef_ : array of shape (n_problems, d)
+        w, for the linear kernel only.
+    kinds_ : list of SupportVectors
+        Training examples on the margin, inside it and misclassified, for each problem.
+    gap_, primal_, dual_, violation_ : arrays of shape (n_problems,)
+        Duality gap, objectives and largest violation at the end.
+    n_iter_ : array of shape (n_problems,)
+    converged_ : bool
+    ell_ : float
+
+    Raises
+    ------
+    ValueError
+        If a precomputed K is not square, symmetric and positive semi-definite, among the usual.
+
+    References
+    ----------
+    Book: support-vector-machines-kernel-svm. Cortes and Vapnik (1995).
+
+    Examples
+    --------
+    >>> X, y = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]], ["no", "no", "yes", "yes"]
+    >>> SVC(C=10.0).fit(X, y).predict([[0.1, 0.9]])
+    array(['yes'], dtype='<U3')
+    """
+
+    def __init__(
+        self,
+        C=1.0,
+        kernel="rbf",
+        ell="scale",
+        degree=3,
+        coef0=1.0,
+        multi_class="ovo",
+        tol=1e-3,
+        max_iter=100_000,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.ell = ell
+        self.degree = degree
+        self.coef0 = coef0
+        self.multi_class = multi_class
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    def _bound(self):
+        return _check_C(self.C)
+
+    def _make_kernel(self, X):
+        if callable(self.kernel):
+            return _Kernel(self.kernel)
+        names = ("rbf", "linear", "polynomial", "precomputed")
+        check_choice(self.kernel, "kernel", names)
+        if self.kernel == "precomputed":
+            _check_psd(check_square(X, "X", symmetric=True), "X, the precomputed kernel,")
+            return _PrecomputedKernel()
+        if self.kernel == "linear":
+            return _Kernel(linear_kernel)
+        if isinstance(self.ell, str):
+            check_choice(self.ell, "ell", ("scale",))
+            self.ell_ = default_width(X)
+        else:
+            self.ell_ = check_scalar(self.ell, "ell", low=0, open_low=True)
+        if self.kernel == "rbf":
+            return _RBFKernel(self.ell_)
+        r = check_scalar(self.degree, "degree", low=1, integer=True)
+        c, ell = check_scalar(self.coef0, "coef0", low=0), self.ell_
+        return _Kernel(partial(polynomial_kernel, r=r, c=c, ell=ell))
+
+    def fit(self, X, y):
+        """Train on X of shape (n, d) and labels y of shape (n,) of two or more classes."""
+        C, name = self._bound(), type(self).__name__
+        check_scalar(self.tol, "tol", low=0, open_low=True)
+        check_scalar(self.max_iter, "max_iter", low=1, integer=True)
+        X, classes, index = check_X_y(X, y, name)
+        problems = binary_problems(index, len(classes), self.multi_class)
+        self._kernel = self._make_kernel(X)
+        rows = _KernelRows(X, self._kernel, C)
+        beta, runs = np.zeros((len(problems), len(X))), []
+        for m, (who, signs) in enumerate(problems):
+            run = _smo_on_demand(rows.restrict(who), signs, C, self.tol, self.max_iter)
+            beta[m, who] = run.alpha * signs
+            runs.append(run)
+        self.support_ = np.flatnonzero(beta.any(axis=0))
+        self.support_vectors_ = X[self.support_]
+        self.dual_coef_ = beta[:, self.support_]
+        self.classes_, self.n_features_in_ = classes, X.shape[1]
+        self._store(runs, problems, C)
+        return self
+
+    def _store(self, runs, problems, C):
+        self.intercept_ = np.array([run.b for run in runs])
+        if self.kernel == "linear":
+            self.coef_ = self.dual_coef_ @ self.support_vectors_
+        elif hasattr(self, "coef_"):
+            del self.coef_
+        self.kinds_ = [
+            SupportVectors(*(who[s] for s in support_vectors(r.alpha, r.f, y, C, tol=self.tol)))
+            for r, (who, y) in zip(runs, problems)
+        ]
+        for field in ("gap", "primal", "dual", "violation", "n_iter"):
+            setattr(self, f"{field}_", np.array([getattr(run, field) for run in runs]))
+        self.converged_ = all(run.converged for run in runs)
+        if not self.converged_:
+            convergence_warning(
+                f"{type(self).__name__} stopped after max_iter={self.max_iter} steps with "
+                f"violation {self.violation_.max():.3g} (tolerance {self.tol:g}) and duality gap "
+                f"{self.gap_.max():.3g}: raise max_iter, scale the features, or lower C."
+            )
+
+    def _scores(self, X):
+        if self.kernel == "linear":
+            return super()._scores(X)
+        if self.kernel == "precomputed":
+            return X[:, self.support_] @ self.dual_coef_.T + self.intercept_
+        size = max(1, int(2e6 / max(1, len(self.support_))))
+        blocks = [
+            self._kernel.between(X[i : i + size], self.support_vectors_) @ self.dual_coef_.T
+            for i in range(0, len(X), size)
+        ]
+        return np.concatenate(blocks) + self.intercept_
+
+
+class HardMarginSVM(SVC):
+    """The separator of largest margin: min ||w||^2 / 2 subject to y_i (w^T phi(x_i) + b) >= 1.
+
+    Parameters
+    ----------
+    kernel, ell, degree, coef0, multi_class, tol, max_iter
+        As ``SVC``.
+
+    Attributes
+    ----------
+    margin_ : array of shape (n_problems,)
+        Geometric margin min_i y_i f(x_i) / ||w||, in the feature space of the kernel.
+    classes_, support_, support_vectors_, dual_coef_, intercept_, coef_, gap_, ...
+        As ``SVC``; ``gap_`` is that of (w, b) scaled to y_i f(x_i) >= 1.
+
+    Raises
+    ------
+    ValueError
+        If two classes are not separable: for the linear kernel decided by a linear programme, for
+        others when the dual grows without bound.
+
+    References
+    ----------
+    Book: support-vector-machines-hard-margin. Boser, Guyon and Vapnik (1992).
+
+    Examples
+    --------
+    >>> model = HardMarginSVM().fit([[0.0, 0.0], [4.0, 0.0], [9.0, 1.0]], [0, 1, 1])
+    >>> model.coef_.round(6), model.intercept_.round(6), model.margin_.round(6)
+    (array([[0.5, 0. ]]), array([-1.]), array([2.]))
+    """
+
+    def __init__(
+        self,
+        kernel="linear",
+        ell="scale",
+        degree=3,
+        coef0=1.0,
+        multi_class="ovo",
+        tol=1e-6,
+        max_iter=100_000,
+    ):
+        self.kernel = kernel
+        self.ell = ell
+        self.degree = degree
+        self.coef0 = coef0
+        self.multi_class = multi_class
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _bound(self):
+        return np.inf
+
+    def fit(self, X, y):
+        """Train on X of shape (n, d) and labels y of shape (n,) of separable classes."""
+        if self.kernel == "linear":
+            A, classes, index = check_X_y(X, y, type(self).__name__)
+            ones = np.ones(len(A))
+            for who, signs in binary_problems(index, len(classes), self.multi_class):
+                Z = np.column_stack([ones[who], A[who] - A[who].mean(axis=0)])
+                if separating_weights(Z, signs) is None:
+                    raise _not_separable("by a hyperplane")
+        return super().fit(X, y)
+
+    def _store(self, runs, problems, C):
+        smallest = [np.min(y * run.f) for run, (_, y) in zip(runs, problems)]
+        norms = [np.sqrt((run.alpha * y) @ (run.f - run.b)) for run, (_, y) in zip(runs, problems)]
+        self.margin_ = np.divide(smallest, norms)
+        super()._store(runs, problems, C)
+
+
+class LinearSVC(_MarginClassifier):
+    """Linear support vector machine by its primal: min ||w||^2 / 2 + C sum_i loss(1 - y_i f(x_i)).
+
+    f(x) = w^T x + b, loss(u) = [u]_+^2 or [u]_+; b is not penalised.
+
+    Parameters
+    ----------
+    C : float
+        Price of slack, above 0.
+    loss : {"squared_hinge", "hinge"}
+    fit_intercept : bool
+        Whether there is an offset b.
+    multi_class : {"ovr", "ovo"}
+        One against the rest, or one against one.
+    tol : float
+        Largest duality gap relative to the objective.
+    max_iter : int
+        Newton steps at most for each two-class problem.
+
+    Attributes
+    ----------
+    classes_ : array of shape (K,)
+    coef_, intercept_ : arrays of shape (n_problems, d) and (n_problems,)
+    gap_, primal_, dual_ : arrays of shape (n_problems,)
+    n_iter_ : array of shape (n_problems,)
+    converged_ : bool
+
+    References
+    ----------
+    Book: support-vector-machines-primal-vs-dual-cost. Chapelle (2007).
+
+    Examples
+    --------
+    >>> LinearSVC().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]).predict([[1.4], [1.6]])
+    array([0, 1])
+    """
+
+    def __init__(
+        self,
+        C=1.0,
+        loss="squared_hinge",
+        fit_intercept=True,
+        multi_class="ovr",
+        tol=1e-4,
+        max_iter=1000,
+    ):
+        self.C = C
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.multi_class = multi_class
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X, y):
+        """Train on X of shape (n, d) and labels y of shape (n,) of two or more classes."""
+        X, classes, index = check_X_y(X, y, type(self).__name__)
+        options = {
+            "loss": self.loss,
+            "fit_intercept": self.fit_intercept,
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+        }
+        problems = binary_problems(index, len(classes), self.multi_class)
+        runs = [linear_svm(X[who], signs, self.C, **options) for who, signs in problems]
+        self.coef_ = np.array([run.w for run in runs])
+        self.intercept_ = np.array([run.b for run in runs])
+        self.classes_, self.n_features_in_ = classes, X.shape[1]
+        for field in ("gap", "primal", "dual", "n_iter"):
+            setattr(self, f"{field}_", np.array([getattr(run, field) for run in runs]))
+        self.converged_ = all(run.converged for run in runs)
+        if not self.converged_:
+            convergence_warning(
+                f"LinearSVC stopped after max_iter={self.max_iter} steps with relative gap "
+                f"{(self.gap_ / self.primal_).max():.3g} (tolerance {self.tol:g}): raise max_iter."
+            )
+        return self
