@@ -1,36 +1,135 @@
-"""EM for latent-variable models, and Gaussian mixtures fitted by it (chapter "Mixtures and EM").
+"""EM for latent-variable models, and Gaussian mixtures fitted by it.
 
-Main reference: Dempster, Laird and Rubin (1977), J. R. Statistical Society B 39, pages 1 to 38.
+Chapter: Unsupervised learning, *Mixtures and EM*. Main reference: Dempster, Laird and Rubin (1977).
 """
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.special import multigammaln, xlogy
 
-from mllib.base import check_scalar, convergence_warning
+from mllib.base import (
+    DensityEstimator,
+    check_array,
+    check_choice,
+    check_distribution,
+    check_features,
+    check_fitted,
+    check_scalar,
+    check_square,
+    convergence_warning,
+    map_over,
+    random_generator,
+)
+from mllib.numerics import (
+    gaussian_log_density,
+    log_normalise,
+    log_sum_exp,
+    safe_log,
+    squared_distances,
+)
 
-__all__ = ["EMFit", "em"]
+__all__ = [
+    "EMFit",
+    "GaussianMixture",
+    "InverseWishart",
+    "KMeansFit",
+    "MixtureParams",
+    "MixtureStatistics",
+    "bic",
+    "complete_data_mle",
+    "constrained_covariances",
+    "e_step",
+    "em",
+    "em_over_chunks",
+    "entropy",
+    "expected_complete_log_likelihood",
+    "fit_mixture",
+    "joint_log_density",
+    "k_means",
+    "k_means_plus_plus",
+    "kl_gap",
+    "lloyd",
+    "log_likelihood",
+    "log_prior",
+    "lower_bound",
+    "m_step",
+    "m_step_from_statistics",
+    "mixture_density",
+    "n_parameters",
+    "random_start",
+    "responsibilities",
+    "sample_mixture",
+    "start_from_labels",
+    "stepwise_em",
+    "sufficient_statistics",
+    "variance_floor",
+]
+
+COVARIANCE_TYPES = ("full", "tied", "diag", "spherical")
 
 
 # Records -------------------------------------------------------------------------------------
 
 
 class EMFit(NamedTuple):
-    """What `em` returns.
+    """What a run of EM did."""
 
-    Fields
-    ------
-    params : the last parameters theta, of the type that ``m_step`` returns.
-    trace : array of shape (n_iter + 1,), the objective at the start and after each iteration, in
-        nats; ``trace[-1]`` belongs to ``params``. It never falls.
-    n_iter : int, the number of M-steps taken.
-    converged : bool, whether the last gain was at most ``tol * n_samples``.
+    params: Any  #: the last parameters theta, of the type that the M-step returns
+    trace: np.ndarray  #: objective at the start and after each iteration, shape (n_iter + 1,)
+    n_iter: int  #: M-steps taken
+    converged: bool  #: whether the last gain was at most tol * n_samples
+
+
+class MixtureParams(NamedTuple):
+    """theta = (pi, mu, Sigma), the parameters of a Gaussian mixture with K components."""
+
+    weights: np.ndarray  #: pi_k >= 0 with sum one, shape (K,)
+    means: np.ndarray  #: mu_k in the units of x, shape (K, d)
+    covariances: np.ndarray  #: Sigma_k, positive definite, shape (K, d, d)
+
+
+class InverseWishart(NamedTuple):
+    """A prior on each covariance, with density proportional to
+
+    |Sigma|^{-(nu_0 + d + 1)/2} exp(-tr(S_0 Sigma^{-1})/2).
     """
 
-    params: Any
-    trace: np.ndarray
-    n_iter: int
-    converged: bool
+    dof: float  #: nu_0 > d - 1, degrees of freedom
+    scale: np.ndarray  #: S_0, positive definite, shape (d, d), in squared units of x
+
+
+@dataclass(frozen=True)
+class MixtureStatistics:
+    """Expected statistics of rows of data; those of two sets of rows add up with ``+``."""
+
+    counts: np.ndarray  #: N_k = sum_i gamma_ik, shape (K,)
+    sums: np.ndarray  #: sum_i gamma_ik (x_i - c), shape (K, d)
+    products: np.ndarray  #: sum_i gamma_ik (x_i - c)(x_i - c)^T, shape (K, d, d)
+    log_likelihood: float  #: sum_i log p(x_i), in nats
+    n_samples: int  #: number of rows
+
+    def __add__(self, other):
+        """Return the statistics of the rows of both, for one theta and one centre c."""
+        return MixtureStatistics(
+            self.counts + other.counts,
+            self.sums + other.sums,
+            self.products + other.products,
+            self.log_likelihood + other.log_likelihood,
+            self.n_samples + other.n_samples,
+        )
+
+
+class KMeansFit(NamedTuple):
+    """What a run of Lloyd's algorithm did."""
+
+    centres: np.ndarray  #: shape (K, d)
+    labels: np.ndarray  #: the nearest centre of each row, shape (n,)
+    trace: np.ndarray  #: inertia sum_i min_k ||x_i - c_k||^2 before each update
+    n_iter: int  #: updates of the centres
+    converged: bool  #: whether the last update changed no label
 
 
 # Functions: EM for any model -----------------------------------------------------------------
@@ -71,7 +170,7 @@ def em(e_step, m_step, params, *, max_iter=200, tol=1e-6, n_samples=1, name="EM"
 
     References
     ----------
-    {prf:ref}`mixtures-and-em-em-monotonicity`; Dempster, Laird and Rubin (1977), theorem 1, p. 7.
+    Label mixtures-and-em-em-monotone; Dempster, Laird and Rubin (1977), theorem 1, page 7.
 
     Examples
     --------
@@ -85,6 +184,13 @@ def em(e_step, m_step, params, *, max_iter=200, tol=1e-6, n_samples=1, name="EM"
     >>> round(fit.params, 4), fit.converged
     (0.5, True)
     """
+    fit = _climb(e_step, m_step, params, max_iter, tol, n_samples, name)
+    _warn_if_unfinished(fit, max_iter, tol, n_samples, name)
+    return fit
+
+
+def _climb(e_step, m_step, params, max_iter, tol, n_samples, name):
+    """Run `em` without the warning."""
     check_scalar(max_iter, "max_iter", low=1, integer=True)
     check_scalar(tol, "tol", low=0)
     statistics, objective = e_step(params)
@@ -93,14 +199,18 @@ def em(e_step, m_step, params, *, max_iter=200, tol=1e-6, n_samples=1, name="EM"
         params = m_step(statistics)
         statistics, objective = e_step(params)
         trace.append(_check_objective(objective, trace[-1], n_samples, name))
-        gain = (trace[-1] - trace[-2]) / n_samples
-        if gain <= tol:
+        if trace[-1] - trace[-2] <= tol * n_samples:
             return EMFit(params, np.array(trace), n_iter, True)
-    convergence_warning(
-        f"{name} stopped at max_iter={max_iter}: the last iteration gained {gain:.3g} nats per "
-        f"observation, tol is {tol:.3g}. Raise max_iter or tol."
-    )
-    return EMFit(params, np.array(trace), n_iter, False)
+    return EMFit(params, np.array(trace), max_iter, False)
+
+
+def _warn_if_unfinished(fit, max_iter, tol, n_samples, name):
+    if not fit.converged:
+        gain = (fit.trace[-1] - fit.trace[-2]) / n_samples
+        convergence_warning(
+            f"{name} stopped at max_iter={max_iter}: the last iteration gained {gain:.3g} nats "
+            f"per observation, tol is {tol:.3g}. Raise max_iter or tol."
+        )
 
 
 def _check_objective(objective, previous, n_samples, name):
@@ -120,3 +230,1165 @@ def _check_objective(objective, previous, n_samples, name):
                 f"the M-step does not maximise the bound that the E-step defines."
             )
     return objective
+
+
+# Functions: the mixture and its posterior ------------------------------------------------------
+
+
+def _check_params(params, d=None):
+    """Return MixtureParams as float64 arrays of matching shapes."""
+    weights, means, covariances = params
+    weights = check_distribution(weights, "weights")
+    means = check_array(means, "means")
+    K = len(weights)
+    if weights.ndim != 1 or len(means) != K:
+        raise ValueError(
+            f"weights and means must have one entry per component, got shapes "
+            f"{weights.shape} and {means.shape}."
+        )
+    if d is not None and means.shape[1] != d:
+        raise ValueError(f"means must have {d} columns like X, got {means.shape[1]}.")
+    covariances = np.asarray(covariances, dtype=np.float64)
+    if covariances.shape != (K, means.shape[1], means.shape[1]):
+        raise ValueError(
+            f"covariances must have shape {(K, means.shape[1], means.shape[1])}, one matrix per "
+            f"component, got {covariances.shape}."
+        )
+    if not np.isfinite(covariances).all():
+        raise ValueError("covariances must be finite: start from other parameters.")
+    return MixtureParams(weights, means, covariances)
+
+
+def _check_responsibilities(R, n):
+    R = check_distribution(R, "R")
+    if R.ndim != 2 or len(R) != n:
+        raise ValueError(f"R must have shape ({n}, K), one row per row of X, got {R.shape}.")
+    return R
+
+
+def _check_known(labels, n, K):
+    """Return labels as integers in -1..K-1, where -1 means unknown; None stays None."""
+    if labels is None:
+        return None
+    labels = np.asarray(labels)
+    if labels.shape != (n,) or labels.dtype.kind not in "iu":
+        raise ValueError(f"labels must be {n} integers, one per row of X, with -1 for unknown.")
+    if labels.min() < -1 or labels.max() >= K:
+        raise ValueError(f"labels must lie in -1..{K - 1}, with -1 for unknown.")
+    return labels
+
+
+def _factors(covariances):
+    """Return the lower Cholesky factor of each covariance, or name the one that collapsed."""
+    try:
+        return np.linalg.cholesky(covariances)
+    except np.linalg.LinAlgError:
+        smallest = np.linalg.eigvalsh(covariances)[:, 0]
+        k = int(np.argmin(smallest))
+        raise ValueError(
+            f"The covariance of component {k} is not positive definite (smallest eigenvalue "
+            f"{smallest[k]:.3g}): give m_step a floor or a prior, or start elsewhere."
+        ) from None
+
+
+def _only_known(log_joint, labels):
+    """Leave a labelled row only the component of its label; in place."""
+    if labels is not None:
+        known = labels >= 0
+        other = np.arange(log_joint.shape[1]) != labels[known, None]
+        log_joint[known] = np.where(other, -np.inf, log_joint[known])
+    return log_joint
+
+
+def joint_log_density(X, params):
+    """Return log p(x_i, z_i = k) = log pi_k + log N(x_i; mu_k, Sigma_k), shape (n, K).
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    params : MixtureParams
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree or a covariance is not positive definite.
+    """
+    X = check_array(X)
+    pi, mu, Sigma = _check_params(params, X.shape[1])
+    log_N = [gaussian_log_density(X, mu[k], L) for k, L in enumerate(_factors(Sigma))]
+    return safe_log(pi) + np.column_stack(log_N)
+
+
+def mixture_density(X, params):
+    """Return p(x_i) = sum_k pi_k N(x_i; mu_k, Sigma_k), shape (n,).
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    params : MixtureParams
+
+    Examples
+    --------
+    >>> theta = MixtureParams([0.3, 0.7], [[1.0], [9.0]], [[[0.5]], [[0.5]]])
+    >>> mixture_density([[1.0], [5.0], [9.0]], theta).round(4)
+    array([0.1693, 0.    , 0.3949])
+    """
+    return np.exp(log_sum_exp(joint_log_density(X, params)))
+
+
+def log_likelihood(X, params):
+    """Return l(theta) = sum_i log sum_k pi_k N(x_i; mu_k, Sigma_k), in nats.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    params : MixtureParams
+    """
+    return float(log_sum_exp(joint_log_density(X, params)).sum())
+
+
+def responsibilities(X, params):
+    """Return gamma_ik = p(z_i = k | x_i), shape (n, K); each row sums to one.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    params : MixtureParams
+    """
+    return log_normalise(joint_log_density(X, params))[0]
+
+
+def e_step(X, params, labels=None):
+    """Return the responsibilities R and the log-likelihood of theta: Bayes' rule for each row.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    params : MixtureParams
+    labels : array of int of shape (n,), optional
+        The known component of each row, -1 where it is unknown. A known row has responsibility one
+        for its component, and log pi_k N(x_i; mu_k, Sigma_k) is its share of the likelihood.
+
+    Returns
+    -------
+    R : array of shape (n, K)
+    log_likelihood : float, in nats
+    """
+    log_joint = joint_log_density(X, params)
+    labels = _check_known(labels, *log_joint.shape)
+    R, log_p = log_normalise(_only_known(log_joint, labels))
+    return R, float(log_p.sum())
+
+
+def entropy(R):
+    """Return sum_i H[q_i] = -sum_ik R_ik log R_ik, in nats, for rows q_i of R, shape (n, K)."""
+    R = check_distribution(R, "R")
+    return float(-xlogy(R, R).sum())
+
+
+def expected_complete_log_likelihood(X, R, params):
+    """Return Q = sum_ik R_ik [log pi_k + log N(x_i; mu_k, Sigma_k)], in nats.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    R : array of shape (n, K)
+        The posterior at theta_old gives Q(theta, theta_old); indicators give the complete-data
+        log-likelihood.
+    params : MixtureParams
+        theta.
+    """
+    log_joint = joint_log_density(X, params)
+    R = _check_responsibilities(R, len(log_joint))
+    return float(np.where(R > 0, R * np.where(R > 0, log_joint, 0), 0).sum())
+
+
+def lower_bound(X, R, params):
+    """Return A = Q + sum_i H[q_i] <= l(theta), the bound that distributions q_i = R_i give.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    R : array of shape (n, K)
+        Any distribution over the components for each row.
+    params : MixtureParams
+    """
+    return expected_complete_log_likelihood(X, R, params) + entropy(R)
+
+
+def kl_gap(X, R, params):
+    """Return sum_i KL(q_i || p(z_i | x_i, theta)) >= 0, which is l(theta) - A; in nats.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    R : array of shape (n, K)
+        Rows q_i.
+    params : MixtureParams
+    """
+    log_joint = joint_log_density(X, params)
+    R = _check_responsibilities(R, len(log_joint))
+    log_posterior = log_joint - log_sum_exp(log_joint)[:, None]
+    return float(np.where(R > 0, xlogy(R, R) - R * np.where(R > 0, log_posterior, 0), 0).sum())
+
+
+# Functions: the M-step --------------------------------------------------------------------------
+
+
+def variance_floor(X, relative=1e-6):
+    """Return ``relative`` times the variance of each column of X, shape (d,).
+
+    A constant column takes the mean variance of the others instead of its own.
+
+    Raises
+    ------
+    ValueError
+        If all rows of X are equal: no scale can be read from them.
+    """
+    X = check_array(X)
+    check_scalar(relative, "relative", low=0)
+    spread = np.ptp(X, axis=0)
+    rounding = 1e-14 * np.abs(X).max(axis=0)
+    variances = np.where(spread > rounding, X.var(axis=0), 0.0)
+    if not variances.any():
+        raise ValueError("All rows of X are equal: a density needs at least two different points.")
+    return relative * np.where(variances > 0, variances, variances[variances > 0].mean())
+
+
+def _raise_to_floor(S, floor):
+    """Return the member of {Sigma >= diag(floor)} nearest to S in likelihood, for each S.
+
+    In coordinates scaled by sqrt(floor), eigenvalues below one are set to one.
+    """
+    D = np.sqrt(floor)
+    values, vectors = np.linalg.eigh(S / np.multiply.outer(D, D))
+    if values.min() >= 1:
+        return S
+    values = np.maximum(values, 1.0)
+    clipped = (vectors * values[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+    return clipped * np.multiply.outer(D, D)
+
+
+def constrained_covariances(scatters, counts, covariance_type="full", *, floor=None, prior=None):
+    """Maximise -1/2 sum_k [N_k log|Sigma_k| + tr(Sigma_k^{-1} S_k)] + log prior over a family.
+
+    Without floor and prior the maximisers are: full, S_k/N_k; tied, sum_k S_k / sum_k N_k for all;
+    diag, the diagonal of S_k/N_k; spherical, tr(S_k)/(d N_k) times I. A prior (nu_0, S_0) adds S_0
+    to S_k and nu_0 + d + 1 to N_k.
+
+    Parameters
+    ----------
+    scatters : array of shape (K, d, d)
+        S_k = sum_i gamma_ik (x_i - mu_k)(x_i - mu_k)^T.
+    counts : array of shape (K,)
+        N_k > 0.
+    covariance_type : {"full", "tied", "diag", "spherical"}
+    floor : array of shape (d,), optional
+        Restrict to Sigma_k - diag(floor) positive semi-definite.
+    prior : InverseWishart, optional
+
+    Returns
+    -------
+    array of shape (K, d, d)
+
+    References
+    ----------
+    Label mixtures-and-em-floor-is-exact for the floor.
+    """
+    check_choice(covariance_type, "covariance_type", COVARIANCE_TYPES)
+    S, N, d = scatters, counts, scatters.shape[-1]
+    if covariance_type == "tied":
+        S, N = S.sum(axis=0, keepdims=True), N.sum(keepdims=True)
+    if prior is not None:
+        S, N = S + prior.scale, N + prior.dof + d + 1
+    Sigma = S / N[:, None, None]
+    if covariance_type == "diag":
+        Sigma = Sigma * np.eye(d)
+    elif covariance_type == "spherical":
+        Sigma = np.trace(Sigma, axis1=1, axis2=2)[:, None, None] / d * np.eye(d)
+        floor = None if floor is None else np.full(d, np.max(floor))
+    if floor is not None and np.all(floor > 0):
+        Sigma = _raise_to_floor(Sigma, floor)
+    return np.repeat(Sigma, len(scatters), axis=0) if covariance_type == "tied" else Sigma
+
+
+def _assemble(N, means, scatters, previous, covariance_type, floor, prior):
+    """Put the M-step together; a component without points keeps its old mean and covariance."""
+    empty = N <= 0
+    if empty.any() and previous is None:
+        raise ValueError(
+            f"Component {int(np.argmax(empty))} has no points: start it elsewhere, use fewer "
+            f"components, or pass previous= to keep its old mean and covariance."
+        )
+    Sigma = constrained_covariances(
+        scatters, np.where(empty, 1.0, N), covariance_type, floor=floor, prior=prior
+    )
+    if empty.any():
+        means = np.where(empty[:, None], previous.means, means)
+        if covariance_type != "tied":
+            Sigma = np.where(empty[:, None, None], previous.covariances, Sigma)
+    return MixtureParams(N / N.sum(), means, Sigma)
+
+
+def m_step(X, R, *, covariance_type="full", floor=None, prior=None, previous=None):
+    """Maximise Q over theta: pi_k = N_k/n, mu_k = sum_i R_ik x_i / N_k, Sigma_k = S_k / N_k.
+
+    Here N_k = sum_i R_ik and S_k = sum_i R_ik (x_i - mu_k)(x_i - mu_k)^T; the families of
+    covariances other than "full", the floor and the prior are as in `constrained_covariances`.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    R : array of shape (n, K)
+        Responsibilities, each row a distribution.
+    covariance_type : {"full", "tied", "diag", "spherical"}
+    floor : array of shape (d,), optional
+        Smallest variances, as from `variance_floor`.
+    prior : InverseWishart, optional
+    previous : MixtureParams, optional
+        Where a component without points (N_k = 0) keeps its mean and covariance from.
+
+    Returns
+    -------
+    MixtureParams
+
+    Raises
+    ------
+    ValueError
+        If a component has no points and ``previous`` is missing.
+    """
+    X = check_array(X)
+    R = _check_responsibilities(R, len(X))
+    N = R.sum(axis=0)
+    mu = (R.T @ X) / np.where(N > 0, N, 1.0)[:, None]
+    S = np.stack([(R[:, k, None] * (X - mu[k])).T @ (X - mu[k]) for k in range(len(N))])
+    return _assemble(N, mu, S, previous, covariance_type, floor, prior)
+
+
+def complete_data_mle(X, z, **options):
+    """Return the maximiser of sum_i log p(x_i, z_i) when the components z_i are known.
+
+    pi_k is the share of class k, mu_k its mean, Sigma_k its covariance with divisor N_k: the M-step
+    with indicators for responsibilities.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    z : array of int of shape (n,)
+        Components 0, ..., K - 1, each present.
+    **options
+        As for `m_step`.
+
+    Returns
+    -------
+    MixtureParams
+    """
+    X = check_array(X)
+    z = np.asarray(z)
+    if z.shape != (len(X),) or z.dtype.kind not in "iu" or z.min() < 0:
+        raise ValueError(f"z must be {len(X)} integers from 0, one per row of X.")
+    return m_step(X, np.eye(z.max() + 1)[z], **options)
+
+
+def log_prior(params, prior):
+    """Return sum_k log p(Sigma_k) under an inverse-Wishart prior, in nats; 0 without a prior.
+
+    Parameters
+    ----------
+    params : MixtureParams
+        Equal covariances of a tied mixture are counted once per component, so pass a single
+        component for those.
+    prior : InverseWishart or None
+    """
+    if prior is None:
+        return 0.0
+    nu, S0 = prior
+    Sigma = np.asarray(params.covariances)
+    d = Sigma.shape[-1]
+    L = _factors(Sigma)
+    log_det = 2 * np.log(np.diagonal(L, axis1=1, axis2=2)).sum(axis=1)
+    trace = np.trace(np.linalg.solve(Sigma, np.broadcast_to(S0, Sigma.shape)), axis1=1, axis2=2)
+    constant = nu / 2 * (np.linalg.slogdet(S0)[1] - d * np.log(2)) - multigammaln(nu / 2, d)
+    return float((constant - ((nu + d + 1) * log_det + trace) / 2).sum())
+
+
+def _prior_term(params, prior, covariance_type):
+    """Return the log prior that the M-step of a family maximises: a tied covariance counts once."""
+    if prior is not None and covariance_type == "tied":
+        params = params._replace(covariances=params.covariances[:1])
+    return log_prior(params, prior)
+
+
+def _check_prior(prior, d):
+    if prior is None:
+        return None
+    if not isinstance(prior, tuple) or len(prior) != 2:
+        raise ValueError("prior must be an InverseWishart(dof, scale) or None.")
+    check_scalar(prior[0], "prior.dof", low=d - 1, open_low=True)
+    scale = check_square(prior[1], "prior.scale", size=d, symmetric=True)
+    if np.linalg.eigvalsh(scale)[0] <= 0:
+        raise ValueError("prior.scale must be positive definite: add to its diagonal.")
+    return InverseWishart(float(prior[0]), scale)
+
+
+def _check_floor(floor, d):
+    if floor is None:
+        return None
+    floor = np.asarray(floor, dtype=np.float64)
+    if floor.shape != (d,) or not np.isfinite(floor).all() or (floor < 0).any():
+        raise ValueError(f"floor must hold {d} variances >= 0, one per column of X.")
+    return floor
+
+
+def fit_mixture(
+    X,
+    start,
+    *,
+    covariance_type="full",
+    floor=None,
+    prior=None,
+    labels=None,
+    max_iter=200,
+    tol=1e-6,
+):
+    """Fit a Gaussian mixture by EM from given parameters: `e_step` and `m_step` in turn.
+
+    The objective is l(theta), plus the log prior of the covariances if there is one.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    start : MixtureParams
+    covariance_type : {"full", "tied", "diag", "spherical"}
+    floor : array of shape (d,), optional
+        Smallest variances, as from `variance_floor`.
+    prior : InverseWishart, optional
+    labels : array of int of shape (n,), optional
+        Known components, -1 for unknown (semi-supervised EM).
+    max_iter, tol
+        As for `em`; ``tol`` is in nats per row.
+
+    Returns
+    -------
+    EMFit
+        ``params`` is a MixtureParams.
+    """
+    X = check_array(X)
+    floor, prior = _check_floor(floor, X.shape[1]), _check_prior(prior, X.shape[1])
+
+    def expect(params):
+        R, value = e_step(X, params, labels)
+        return (R, params), value + _prior_term(params, prior, covariance_type)
+
+    def maximise(statistics):
+        R, previous = statistics
+        return m_step(
+            X, R, covariance_type=covariance_type, floor=floor, prior=prior, previous=previous
+        )
+
+    return em(expect, maximise, start, max_iter=max_iter, tol=tol, n_samples=len(X), name="EM")
+
+
+# Functions: statistics that add up, chunks, streams ----------------------------------------------
+
+
+def sufficient_statistics(X, params, *, labels=None, centre=0.0):
+    """Return all that an M-step needs to know about the rows of X; chunks of rows add up.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    params : MixtureParams
+        theta, at which the responsibilities are computed.
+    labels : array of int of shape (n,), optional
+        Known components, -1 for unknown.
+    centre : array of shape (d,) or float
+        The point c that is subtracted first; the same for all chunks, near the data so that the
+        products keep their digits.
+
+    Returns
+    -------
+    MixtureStatistics
+
+    Examples
+    --------
+    >>> theta = MixtureParams([0.5, 0.5], [[0.0], [4.0]], [[[1.0]], [[1.0]]])
+    >>> X = np.array([[0.0], [1.0], [3.0], [5.0]])
+    >>> both = sufficient_statistics(X[:2], theta) + sufficient_statistics(X[2:], theta)
+    >>> bool(np.allclose(both.products, sufficient_statistics(X, theta).products))
+    True
+    """
+    R, value = e_step(X, params, labels)
+    Z = check_array(X) - centre
+    products = np.stack([(R[:, k, None] * Z).T @ Z for k in range(R.shape[1])])
+    return MixtureStatistics(R.sum(axis=0), R.T @ Z, products, value, len(Z))
+
+
+def m_step_from_statistics(
+    statistics, *, centre=0.0, covariance_type="full", floor=None, prior=None, previous=None
+):
+    """Return the M-step from summed statistics: Sigma_k = products/N_k - (mu_k - c)(mu_k - c)^T.
+
+    Parameters
+    ----------
+    statistics : MixtureStatistics
+    centre : array of shape (d,) or float
+        The point c of `sufficient_statistics`.
+    covariance_type, floor, prior, previous
+        As for `m_step`.
+
+    Returns
+    -------
+    MixtureParams
+    """
+    N = statistics.counts
+    shift = statistics.sums / np.where(N > 0, N, 1.0)[:, None]
+    S = statistics.products - N[:, None, None] * shift[:, :, None] * shift[:, None, :]
+    return _assemble(N, centre + shift, S, previous, covariance_type, floor, prior)
+
+
+def em_over_chunks(
+    chunks,
+    start,
+    *,
+    covariance_type="full",
+    floor=None,
+    prior=None,
+    max_iter=200,
+    tol=1e-6,
+    workers=1,
+):
+    """Fit a Gaussian mixture to data kept in chunks: one map and one sum per iteration.
+
+    The result equals that of `fit_mixture` on the stacked chunks.
+
+    Parameters
+    ----------
+    chunks : sequence of arrays of shape (n_c, d)
+        Read once per iteration, one at a time.
+    start : MixtureParams
+    covariance_type, floor, prior, max_iter, tol
+        As for `fit_mixture`.
+    workers : int or map-like callable
+        As for SciPy: 1, a number of processes, or a map such as ``pool.map``.
+
+    Returns
+    -------
+    EMFit
+    """
+    start = _check_params(start)
+    d = start.means.shape[1]
+    floor, prior = _check_floor(floor, d), _check_prior(prior, d)
+    centre = start.weights @ start.means
+    n = sum(len(chunk) for chunk in chunks)
+    if n == 0:
+        raise ValueError("chunks must hold at least one row between them.")
+
+    def expect(params):
+        parts = map_over(_ChunkTask(params, centre), chunks, workers)
+        total = sum(parts[1:], start=parts[0])
+        value = total.log_likelihood + _prior_term(params, prior, covariance_type)
+        return (total, params), value
+
+    def maximise(statistics):
+        return m_step_from_statistics(
+            statistics[0],
+            centre=centre,
+            covariance_type=covariance_type,
+            floor=floor,
+            prior=prior,
+            previous=statistics[1],
+        )
+
+    return em(expect, maximise, start, max_iter=max_iter, tol=tol, n_samples=n, name="EM")
+
+
+@dataclass(frozen=True)
+class _ChunkTask:
+    """`sufficient_statistics` with its parameters bound; picklable, so that it can travel."""
+
+    params: MixtureParams
+    centre: np.ndarray
+
+    def __call__(self, X):
+        return sufficient_statistics(X, self.params, centre=self.centre)
+
+
+def stepwise_em(chunks, start, *, kappa=0.7, covariance_type="full", floor=None, warm_up=0):
+    """Fit a Gaussian mixture to a stream: after chunk t, s <- (1 - eta_t) s + eta_t s_t.
+
+    s_t are the mean statistics of chunk t under the current theta, eta_t = (t + 1)^(-kappa), and
+    theta is the M-step of s. Each chunk is seen once; with 1/2 < kappa <= 1 the steps satisfy
+    sum eta_t = infinity and sum eta_t^2 < infinity.
+
+    Parameters
+    ----------
+    chunks : iterable of arrays of shape (n_t, d)
+    start : MixtureParams
+    kappa : float in (0.5, 1]
+    covariance_type : {"full", "tied", "diag", "spherical"}
+    floor : array of shape (d,), optional
+        Smallest variances; a stream of small chunks needs it.
+    warm_up : int
+        The first chunks that only collect statistics and leave theta as it is.
+
+    Returns
+    -------
+    params : MixtureParams
+    trace : array, mean log-likelihood per row of each chunk before it was learned from
+
+    References
+    ----------
+    Cappe and Moulines (2009), section 2.2.
+    """
+    check_scalar(kappa, "kappa", low=0.5, high=1, open_low=True)
+    params = _check_params(start)
+    floor = _check_floor(floor, params.means.shape[1])
+    centre, s, trace = params.weights @ params.means, None, []
+    for t, X in enumerate(chunks, start=1):
+        new = sufficient_statistics(X, params, centre=centre)
+        trace.append(new.log_likelihood / new.n_samples)
+        parts = [a / new.n_samples for a in (new.counts, new.sums, new.products)]
+        eta = (t + 1.0) ** -kappa if s is not None else 1.0
+        s = parts if s is None else [(1 - eta) * a + eta * b for a, b in zip(s, parts)]
+        if t > warm_up:
+            params = m_step_from_statistics(
+                MixtureStatistics(*s, 0.0, 1),
+                centre=centre,
+                covariance_type=covariance_type,
+                floor=floor,
+                previous=params,
+            )
+    if not trace:
+        raise ValueError("chunks must hold at least one chunk of rows.")
+    return params, np.array(trace)
+
+
+# Functions: k-means and starts --------------------------------------------------------------------
+
+
+def k_means_plus_plus(X, K, rng):
+    """Choose K rows of X as centres, each with probability proportional to its squared distance
+    from the centres chosen before.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    K : int, at most n
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    array of shape (K, d)
+
+    References
+    ----------
+    Arthur and Vassilvitskii (2007), section 2.2.
+    """
+    X = check_array(X)
+    check_scalar(K, "K", low=1, high=len(X), integer=True)
+    chosen = [int(rng.integers(len(X)))]
+    nearest = np.full(len(X), np.inf)
+    for _ in range(1, K):
+        nearest = np.minimum(nearest, squared_distances(X, X[chosen[-1:]])[:, 0])
+        total = nearest.sum()
+        p = nearest / total if total > 0 else np.full(len(X), 1 / len(X))
+        chosen.append(int(rng.choice(len(X), p=p)))
+    return X[chosen]
+
+
+def lloyd(X, centres, max_iter=300):
+    """Minimise sum_i ||x_i - c_{z_i}||^2 in turn over the labels z and the centres c.
+
+    A row at equal distances takes the lowest label; a centre without rows moves to the row that is
+    farthest from its own centre.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    centres : array of shape (K, d)
+    max_iter : int
+
+    Returns
+    -------
+    KMeansFit
+    """
+    X, centres = check_array(X), check_array(centres, "centres")
+    check_scalar(max_iter, "max_iter", low=1, integer=True)
+    labels, trace = None, []
+    for n_iter in range(max_iter):
+        D = squared_distances(X, centres)
+        new = D.argmin(axis=1)
+        distances = D[np.arange(len(X)), new]
+        trace.append(float(distances.sum()))
+        if labels is not None and (new == labels).all():
+            return KMeansFit(centres, new, np.array(trace), n_iter, True)
+        for k in np.flatnonzero(np.bincount(new, minlength=len(centres)) == 0):
+            farthest = int(distances.argmax())
+            if distances[farthest] > 0:
+                new[farthest], distances[farthest] = k, 0.0
+        labels = new
+        Z = np.eye(len(centres))[labels]
+        counts = Z.sum(axis=0)[:, None]
+        centres = np.where(counts > 0, Z.T @ X / np.maximum(counts, 1), centres)
+    return KMeansFit(centres, labels, np.array(trace), max_iter, False)
+
+
+def k_means(X, K, rng, n_init=1, max_iter=300):
+    """Return the best of ``n_init`` runs of `lloyd`, each from a `k_means_plus_plus` start.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    K : int, at most n
+    rng : numpy.random.Generator
+    n_init, max_iter : int
+
+    Returns
+    -------
+    KMeansFit
+    """
+    fits = [lloyd(X, k_means_plus_plus(X, K, rng), max_iter) for _ in range(n_init)]
+    return min(fits, key=lambda fit: fit.trace[-1])
+
+
+def start_from_labels(X, labels, K, *, covariance_type="full", floor=None):
+    """Return the share, mean and covariance of each cluster as parameters to start EM from.
+
+    A cluster of at most d rows has no covariance of its own and takes the pooled one.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    labels : array of int of shape (n,)
+        Each of 0, ..., K - 1 present.
+    K : int
+    covariance_type, floor
+        As for `m_step`.
+
+    Returns
+    -------
+    MixtureParams
+
+    Raises
+    ------
+    ValueError
+        If a cluster has no rows.
+    """
+    X, d = check_array(X), np.shape(X)[1]
+    counts = np.bincount(labels, minlength=K)
+    if (counts == 0).any():
+        raise ValueError(
+            f"Cluster {int(counts.argmin())} has no rows: X has too few different rows for "
+            f"{K} components; use fewer."
+        )
+    R = np.eye(K)[labels]
+    start = m_step(X, R, covariance_type=covariance_type, floor=floor)
+    if covariance_type != "tied" and (counts <= d).any():
+        pooled = np.einsum("k,kij->ij", start.weights, start.covariances)
+        small = (counts <= d)[:, None, None]
+        start = start._replace(covariances=np.where(small, pooled, start.covariances))
+    return start
+
+
+def random_start(X, K, rng, *, covariance_type="full", floor=None):
+    """Return equal weights, K different rows of X as means, and the covariance of X for each.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    K : int, at most n
+    rng : numpy.random.Generator
+    covariance_type, floor
+        As for `m_step`.
+
+    Returns
+    -------
+    MixtureParams
+    """
+    X = check_array(X)
+    check_scalar(K, "K", low=1, high=len(X), integer=True)
+    whole = m_step(X, np.ones((len(X), 1)), covariance_type=covariance_type, floor=floor)
+    means = X[rng.choice(len(X), size=K, replace=False)]
+    return MixtureParams(np.full(K, 1 / K), means, np.repeat(whole.covariances, K, axis=0))
+
+
+# Functions: sampling and model choice -------------------------------------------------------------
+
+
+def sample_mixture(params, n, rng):
+    """Draw z_i from pi, then x_i = mu_z + L_z e with e standard normal and L_z L_z^T = Sigma_z.
+
+    Parameters
+    ----------
+    params : MixtureParams
+    n : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    X : array of shape (n, d)
+    z : array of int of shape (n,)
+    """
+    check_scalar(n, "n", low=1, integer=True)
+    pi, mu, Sigma = _check_params(params)
+    L = _factors(Sigma)
+    z = rng.choice(len(pi), size=n, p=pi)
+    noise = rng.standard_normal((n, mu.shape[1]))
+    return mu[z] + np.einsum("nij,nj->ni", L[z], noise), z
+
+
+def n_parameters(K, d, covariance_type="full"):
+    """Return q, the number of free parameters of a mixture: weights, means, covariances.
+
+    Examples
+    --------
+    >>> [n_parameters(3, 2, family) for family in ("full", "tied", "diag", "spherical")]
+    [17, 11, 14, 11]
+    """
+    check_choice(covariance_type, "covariance_type", COVARIANCE_TYPES)
+    covariance = {"full": K * d * (d + 1) // 2, "tied": d * (d + 1) // 2, "diag": K * d}
+    return K - 1 + K * d + covariance.get(covariance_type, K)
+
+
+def bic(value, q, n):
+    """Return -2 l + q log n: lower is better (the R package mclust prints the negative).
+
+    Parameters
+    ----------
+    value : float
+        The log-likelihood l, in nats.
+    q : int
+        Number of free parameters.
+    n : int
+        Number of rows.
+    """
+    return -2 * value + q * np.log(n)
+
+
+# The fast E-step of the estimator ---------------------------------------------------------------
+#
+# log p(x, z = k) is a quadratic polynomial in x, so for all rows and components it is one product
+# of monomials [1, x_j, x_i x_j] with coefficients, and the statistics are one product back. Where
+# precisions are so large that the polynomial would lose digits, `_log_joint_cholesky` is used.
+
+
+def _monomials(XT, diagonal):
+    """Return the rows 1, x_j, x_j^2 and, unless diagonal, x_i x_j for i < j: shape (p, n)."""
+    d, n = XT.shape
+    pairs = 0 if diagonal else d * (d - 1) // 2
+    F = np.empty((1 + 2 * d + pairs, n))
+    F[0] = 1.0
+    F[1 : d + 1] = XT
+    np.multiply(XT, XT, out=F[d + 1 : 2 * d + 1])
+    row = 2 * d + 1
+    for j in range(d - 1 if not diagonal else 0):
+        np.multiply(XT[j + 1 :], XT[j], out=F[row : row + d - 1 - j])
+        row += d - 1 - j
+    return F
+
+
+def _pairs(d):
+    """Return the index arrays (i, j), i > j, in the order of `_monomials`."""
+    j, i = np.triu_indices(d, 1)
+    return i, j
+
+
+def _triangular_inverses(covariances):
+    """Return L_k^{-1} for each covariance L_k L_k^T, and log|Sigma_k|/2."""
+    L = _factors(covariances)
+    eye = np.eye(L.shape[-1])
+    W = np.stack([solve_triangular(A, eye, lower=True, check_finite=False) for A in L])
+    return W, np.log(np.diagonal(L, axis1=1, axis2=2)).sum(axis=1)
+
+
+def _coefficients(params, W, half_log_det, diagonal):
+    """Return C of shape (K, p) with log p(x, z = k) = C_k . monomials(x)."""
+    pi, mu, _ = params
+    d = mu.shape[1]
+    precision = np.swapaxes(W, 1, 2) @ W
+    linear = np.einsum("kij,kj->ki", precision, mu)
+    constant = safe_log(pi) - half_log_det - 0.5 * d * np.log(2 * np.pi)
+    C = [(constant - 0.5 * np.einsum("ki,ki->k", linear, mu))[:, None], linear]
+    C.append(-0.5 * np.diagonal(precision, axis1=1, axis2=2))
+    if not diagonal:
+        i, j = _pairs(d)
+        C.append(-precision[:, i, j])
+    return np.concatenate(C, axis=1)
+
+
+def _log_joint_cholesky(X, params, W, half_log_det):
+    """Return log p(x_i, z_i = k) as an array of shape (K, n), from L_k^{-1}(x_i - mu_k)."""
+    pi, mu, _ = params
+    constant = safe_log(pi) - half_log_det - 0.5 * X.shape[1] * np.log(2 * np.pi)
+    out = np.empty((len(pi), len(X)))
+    for k in range(len(pi)):
+        Z = (X - mu[k]) @ W[k].T
+        out[k] = constant[k] - 0.5 * np.einsum("ij,ij->i", Z, Z)
+    return out
+
+
+def _posterior_in_place(log_joint):
+    """Turn log p(x_i, z_i = k), shape (K, n), into gamma in place; return sum_i log p(x_i)."""
+    top = log_joint.max(axis=0)
+    log_joint -= top
+    np.exp(log_joint, out=log_joint)
+    total = log_joint.sum(axis=0)
+    log_joint /= total
+    return float(top.sum() + np.log(total).sum())
+
+
+class _FastStatistics:
+    """`sufficient_statistics` of one centred sample, by chunks, in few matrix products."""
+
+    def __init__(self, X, labels, covariance_type):
+        d = X.shape[1]
+        self.X, self.labels = X, labels
+        self.diagonal = covariance_type in ("diag", "spherical")
+        p = 1 + 2 * d + (0 if self.diagonal else d * (d - 1) // 2)
+        self.rows = int(max(64, min(len(X), 2**17 // p)))
+        self.radius = float(np.einsum("ij,ij->i", X, X).max())
+        self.kept = None
+        if len(X) * p <= 2**17:
+            self.kept = _monomials(np.ascontiguousarray(X.T), self.diagonal)
+
+    def __call__(self, params):
+        """Return MixtureStatistics about the origin for the whole sample."""
+        W, half_log_det = _triangular_inverses(params.covariances)
+        largest = np.einsum("kij,kij->k", W, W).max()
+        polynomial = largest * self.radius < 1e7
+        C = _coefficients(params, W, half_log_det, self.diagonal) if polynomial else None
+        moments, value = 0.0, 0.0
+        for first in range(0, len(self.X), self.rows):
+            chunk = slice(first, first + self.rows)
+            X = self.X[chunk]
+            F = self.kept if self.kept is not None else _monomials(X.T, self.diagonal)
+            log_joint = C @ F if polynomial else _log_joint_cholesky(X, params, W, half_log_det)
+            if self.labels is not None:
+                _only_known(log_joint.T, self.labels[chunk])
+            value += _posterior_in_place(log_joint)
+            moments = moments + log_joint @ F.T
+        return self._unpack(moments, value)
+
+    def _unpack(self, moments, value):
+        K, d = len(moments), self.X.shape[1]
+        products = np.zeros((K, d, d))
+        diagonal = np.arange(d)
+        products[:, diagonal, diagonal] = moments[:, d + 1 : 2 * d + 1]
+        if not self.diagonal:
+            i, j = _pairs(d)
+            products[:, i, j] = products[:, j, i] = moments[:, 2 * d + 1 :]
+        return MixtureStatistics(moments[:, 0], moments[:, 1 : d + 1], products, value, len(self.X))
+
+
+def _fit_fast(X, start, *, covariance_type, floor, prior, labels, max_iter, tol):
+    """Return what `fit_mixture` returns, without its warning, by `_FastStatistics` of (X - c)/s."""
+    (n, d), centre = X.shape, X.mean(axis=0)
+    Z = X - centre
+    s = np.sqrt(np.einsum("ij,ij->", Z, Z) / Z.size)
+    statistics = _FastStatistics(Z / s, labels, covariance_type)
+    floor = None if floor is None else floor / s**2
+    prior = None if prior is None else InverseWishart(prior.dof, prior.scale / s**2)
+    start = MixtureParams(start.weights, (start.means - centre) / s, start.covariances / s**2)
+
+    def expect(params):
+        total = statistics(params)
+        value = total.log_likelihood + _prior_term(params, prior, covariance_type)
+        return (total, params), value
+
+    def maximise(pair):
+        return m_step_from_statistics(
+            pair[0], covariance_type=covariance_type, floor=floor, prior=prior, previous=pair[1]
+        )
+
+    fit = _climb(expect, maximise, start, max_iter, tol, n, "EM")
+    pi, mu, Sigma = fit.params
+    n_priors = 0 if prior is None else 1 if covariance_type == "tied" else len(pi)
+    units = n * d + n_priors * d * (d + 1)  # densities of x and of Sigma change with the unit
+    params = MixtureParams(pi, centre + s * mu, s**2 * Sigma)
+    return fit._replace(params=params, trace=fit.trace - units * np.log(s))
+
+
+def _labelled_start(X, labels, K, rng, **options):
+    """Return a start whose component k is near the rows labelled k; other centres are drawn."""
+    known = labels >= 0
+    present = np.unique(labels[known])
+    centres = np.empty((K, X.shape[1]))
+    for k in present:
+        centres[k] = X[labels == k].mean(axis=0)
+    for k in np.setdiff1d(np.arange(K), present):
+        D = squared_distances(X[~known], centres[present]).min(axis=1)
+        centres[k] = X[~known][rng.choice(len(D), p=D / D.sum())]
+        present = np.append(present, k)
+    nearest = squared_distances(X, centres).argmin(axis=1)
+    return start_from_labels(X, np.where(known, labels, nearest), K, **options)
+
+
+def _starts(X, K, init, n_init, labels, rng, **options):
+    """Yield the parameters that the restarts begin from."""
+    if isinstance(init, tuple):
+        yield _check_params(init, X.shape[1])
+        return
+    check_choice(init, "init", ("k-means", "random"))
+    for _ in range(check_scalar(n_init, "n_init", low=1, integer=True)):
+        if labels is not None and (labels >= 0).any():
+            yield _labelled_start(X, labels, K, rng, **options)
+        elif init == "random":
+            yield random_start(X, K, rng, **options)
+        else:
+            yield start_from_labels(X, k_means(X, K, rng).labels, K, **options)
+
+
+def _compact(covariances, covariance_type):
+    """Return covariances in scikit-learn's shapes: (K, d, d), (d, d), (K, d) or (K,)."""
+    if covariance_type == "tied":
+        return covariances[0]
+    if covariance_type == "diag":
+        return np.diagonal(covariances, axis1=1, axis2=2).copy()
+    return covariances if covariance_type == "full" else covariances[:, 0, 0].copy()
+
+
+# Estimator -----------------------------------------------------------------------------------
+
+
+class GaussianMixture(DensityEstimator):
+    """The mixture p(x) = sum_k pi_k N(x; mu_k, Sigma_k) that maximises the likelihood by EM.
+
+    The best of ``n_init`` runs is kept, the first of those within ``tol``. Maximised is l(theta) =
+    sum_i log p(x_i), plus the log density of an inverse-Wishart prior on each covariance if there
+    is one, over the covariances of one family whose variance in every direction is at least a
+    floor.
+
+    Parameters
+    ----------
+    n_components : int
+        K.
+    covariance_type : {"full", "tied", "diag", "spherical"}
+        Any matrix each; one matrix for all; diagonal; a multiple of I each.
+    covariance_floor : float
+        Smallest variance, in units of each feature's own (see `variance_floor`); 0 for none.
+    covariance_prior : InverseWishart, optional
+        Prior (nu_0, S_0) on each covariance, S_0 in squared units of X.
+    init : {"k-means", "random"} or MixtureParams
+        Clusters of k-means; K random rows; or the parameters to start from, once.
+    n_init : int
+        Number of starts.
+    max_iter, tol
+        As for `em`: iterations at most, and the gain per row in nats that ends them.
+    random_state : None, int or numpy.random.Generator
+
+    Attributes
+    ----------
+    weights_ : array of shape (K,)
+    means_ : array of shape (K, d)
+    covariances_ : array of shape (K, d, d), (d, d), (K, d) or (K,), by family
+    params_ : MixtureParams, the same with covariances of shape (K, d, d)
+    trace_ : array of shape (n_iter_ + 1,), the objective along the best run, in nats
+    lower_bound_ : float, the last objective divided by the number of rows
+    converged_ : bool
+    n_iter_ : int
+
+    References
+    ----------
+    Label mixtures-and-em-gmm-em; Dempster, Laird and Rubin (1977), section 4.3.
+
+    Examples
+    --------
+    >>> X = [[-1.1], [-0.9], [-1.0], [3.0], [3.2], [2.9], [3.1]]
+    >>> model = GaussianMixture(2, random_state=0).fit(X)
+    >>> sorted(float(round(m, 2)) for m in model.means_[:, 0])
+    [-1.0, 3.05]
+    """
+
+    def __init__(
+        self,
+        n_components=2,
+        *,
+        covariance_type="full",
+        covariance_floor=1e-6,
+        covariance_prior=None,
+        init="k-means",
+        n_init=5,
+        max_iter=1000,
+        tol=1e-6,
+        random_state=None,
+    ):
+        self.n_components = n_components
+        self.covariance_type = covariance_type
+        self.covariance_floor = covariance_floor
+        self.covariance_prior = covariance_prior
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit(self, X, y=None, labels=None):
+        """Fit to rows X, y is ignored; labels (-1 for unknown) fix the components of some rows."""
+        X = check_array(X, min_samples=2)
+        K, family = self.n_components, self.covariance_type
+        check_scalar(K, "n_components", low=1, integer=True)
+        check_choice(family, "covariance_type", COVARIANCE_TYPES)
+        if len(X) < K:
+            raise ValueError(
+                f"n_components={K} needs at least {K} rows of X, got n_samples = {len(X)}: "
+                f"use fewer components."
+            )
+        labels, prior = _check_known(labels, len(X), K), self.covariance_prior
+        floor, prior = variance_floor(X, self.covariance_floor), _check_prior(prior, X.shape[1])
+        family = {"covariance_type": family, "floor": floor}
+        rng = random_generator(self.random_state)
+        options = {"prior": prior, "labels": labels, "max_iter": self.max_iter, "tol": self.tol}
+        starts = _starts(X, K, self.init, self.n_init, labels, rng, **family)
+        fits = [_fit_fast(X, start, **family, **options) for start in starts]
+        enough = max(fit.trace[-1] for fit in fits) - self.tol * len(X)
+        best = next(fit for fit in fits if fit.trace[-1] >= enough)
+        _warn_if_unfinished(best, self.max_iter, self.tol, len(X), "GaussianMixture")
+        return self._store(best, X)
+
+    def _store(self, fit, X):
+        self.n_features_in_ = X.shape[1]
+        self.params_ = fit.params
+        self.weights_, self.means_, covariances = fit.params
+        self.covariances_ = _compact(covariances, self.covariance_type)
+        self.trace_, self.n_iter_, self.converged_ = fit.trace, fit.n_iter, fit.converged
+        self.lower_bound_ = float(fit.trace[-1] / len(X))
+        return self
+
+    def _log_joint(self, X):
+        X = check_features(self, X)
+        return _log_joint_cholesky(X, self.params_, *_triangular_inverses(self.params_[2])).T
+
+    def score_samples(self, X):
+        """Return log p(x_i), shape (n,), in nats."""
+        return log_sum_exp(self._log_joint(X))
+
+    def predict_proba(self, X):
+        """Return the responsibilities gamma_ik, shape (n, K)."""
+        return log_normalise(self._log_joint(X))[0]
+
+    def predict(self, X):
+        """Return the component of largest responsibility for each row; ties take the lowest."""
+        return self._log_joint(X).argmax(axis=1)
+
+    def fit_predict(self, X, y=None):
+        """Fit and return the component of largest responsibility for each row of X."""
+        return self.fit(X, y).predict(X)
+
+    def sample(self, n_samples=1):
+        """Return n rows drawn from the fitted mixture, and their components."""
+        check_fitted(self)
+        return sample_mixture(self.params_, n_samples, random_generator(self.random_state))
+
+    def bic(self, X):
+        """Return -2 l + q log n on X; lower is better."""
+        return self._criterion(X, np.log(len(X)))
+
+    def aic(self, X):
+        """Return -2 l + 2 q on X; lower is better."""
+        return self._criterion(X, 2.0)
+
+    def _criterion(self, X, price):
+        log_p = self.score_samples(X)
+        q = n_parameters(len(self.weights_), self.n_features_in_, self.covariance_type)
+        return float(-2 * log_p.sum() + price * q)
