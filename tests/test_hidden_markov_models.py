@@ -1,0 +1,638 @@
+"""Hidden Markov models: enumeration of paths, zeros, long sequences, errors, fast variants."""
+
+import warnings
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal, norm, poisson
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+import mllib.hidden_markov_models as hmm
+from mllib.base import NotFittedError
+from mllib.hidden_markov_models import (
+    HMM,
+    CategoricalEmission,
+    CategoricalHMM,
+    GaussianEmission,
+    GaussianHMM,
+    MarkovChain,
+    PoissonEmission,
+    PoissonHMM,
+    add_counts,
+    backward,
+    baum_welch,
+    expected_counts,
+    fit_markov_chain,
+    forward,
+    joint_log_probability,
+    m_step,
+    markov_chain_log_probability,
+    posteriors,
+    sample,
+    viterbi,
+)
+
+MODELS = [
+    (K, T, zeros, seed)
+    for K, T, zeros, seed in product([1, 2, 3], [1, 2, 5], [False, True], range(3))
+]
+
+
+def random_model(K, T, zeros, seed):
+    """Return pi, A and B_tj = e_j(x_t); with zeros, A is upper triangular and B has holes."""
+    rng = np.random.default_rng([K, T, zeros, seed])
+    pi, A, B = rng.dirichlet(np.ones(K)), rng.dirichlet(np.ones(K), K), rng.random((T, K))
+    if zeros:
+        A = np.triu(A)
+        A /= A.sum(axis=1, keepdims=True)
+        B *= rng.random((T, K)) < 0.8
+    return pi, A, B
+
+
+def log(p):
+    with np.errstate(divide="ignore"):
+        return np.log(p)
+
+
+def enumerate_paths(pi, A, B):
+    """Return every path and p(x, z), by multiplication only."""
+    T, K = B.shape
+    paths = list(product(range(K), repeat=T))
+    p = [
+        pi[z[0]]
+        * np.prod([A[i, j] for i, j in pairwise(z)])
+        * np.prod([B[t, j] for t, j in enumerate(z)])
+        for z in paths
+    ]
+    return np.array(paths), np.array(p)
+
+
+# Enumeration ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("K", "T", "zeros", "seed"), MODELS)
+def test_forward_backward_and_posteriors_equal_the_sums_over_all_paths(K, T, zeros, seed):
+    pi, A, B = random_model(K, T, zeros, seed)
+    paths, p = enumerate_paths(pi, A, B)
+    f, b, s = forward(pi, A, log(B)), backward(A, log(B)), posteriors(pi, A, log(B))
+    assert np.exp(f.log_likelihood) == pytest.approx(p.sum(), rel=1e-12, abs=1e-300)
+    for t in range(T):
+        for j in range(K):
+            heads, q = enumerate_paths(pi, A, B[: t + 1])
+            alpha = q[heads[:, t] == j].sum()
+            q = enumerate_paths(A[j], A, B[t + 1 :])[1] if t + 1 < T else np.ones(1)
+            assert np.exp(f.log_alpha[t, j]) == pytest.approx(alpha, rel=1e-12)
+            assert np.exp(b.log_beta[t, j]) == pytest.approx(q.sum(), rel=1e-12)
+            if p.sum() > 0:
+                gamma = p[paths[:, t] == j].sum() / p.sum()
+                assert s.gamma[t, j] == pytest.approx(gamma, rel=1e-10, abs=1e-300)
+    for t, i, j in product(range(T - 1), range(K), range(K)):
+        if p.sum() > 0:
+            xi = p[(paths[:, t] == i) & (paths[:, t + 1] == j)].sum() / p.sum()
+            assert s.xi[t, i, j] == pytest.approx(xi, rel=1e-10, abs=1e-300)
+    if p.sum() == 0:
+        assert f.log_likelihood == -np.inf
+        assert not s.gamma.any()
+        assert not s.xi.any()
+
+
+@pytest.mark.parametrize(("K", "T", "zeros", "seed"), MODELS)
+def test_viterbi_attains_the_largest_joint_probability(K, T, zeros, seed):
+    pi, A, B = random_model(K, T, zeros, seed)
+    paths, p = enumerate_paths(pi, A, B)
+    path = viterbi(pi, A, log(B))
+    assert np.exp(path.log_probability) == pytest.approx(p.max(), rel=1e-12, abs=1e-300)
+    at = joint_log_probability(pi, A, log(B), path.states)
+    assert np.exp(at) == pytest.approx(p.max(), rel=1e-12, abs=1e-300)
+    if p.max() > 0 and np.sum(p > p.max() * (1 - 1e-9)) == 1:
+        assert path.states.tolist() == paths[p.argmax()].tolist()
+
+
+def test_joint_probability_sums_to_one_over_paths_and_observations():
+    rng = np.random.default_rng(0)
+    pi, A, e = rng.dirichlet([1, 1]), rng.dirichlet([1, 1], 2), rng.dirichlet([1, 1, 1], 2)
+    total = sum(
+        np.exp(joint_log_probability(pi, A, log(e[:, list(x)].T), np.array(z)))
+        for x in product(range(3), repeat=3)
+        for z in product(range(2), repeat=3)
+    )
+    assert total == pytest.approx(1, abs=1e-12)
+
+
+def test_wrong_recursions_are_caught_by_the_enumeration():
+    """A transposed A, a forgotten emission or one step too many changes p(x)."""
+    pi, A, B = random_model(3, 5, False, 1)
+    exact = enumerate_paths(pi, A, B)[1].sum()
+    wrong = [
+        forward(pi, A.T / A.T.sum(axis=1, keepdims=True), log(B)).log_likelihood,
+        forward(pi, A, log(np.vstack([np.ones(3), B[1:]]))).log_likelihood,
+        forward(pi @ A, A, log(B)).log_likelihood,
+    ]
+    assert all(abs(np.exp(value) / exact - 1) > 1e-3 for value in wrong)
+
+
+def test_viterbi_breaks_ties_towards_the_lowest_state():
+    half = np.full((2, 2), 0.5)
+    assert viterbi([0.5, 0.5], half, np.zeros((4, 2))).states.tolist() == [0, 0, 0, 0]
+
+
+# Zeros and length ----------------------------------------------------------------------------
+
+
+def test_a_state_of_negligible_probability_may_be_the_only_survivor():
+    """State 0 is e^-1000 times less likely until the last observation rules state 1 out."""
+    A = np.array([[0.5, 0.5], [0.0, 1.0]])
+    log_B = np.zeros((3, 2))
+    log_B[1, 0] = -1000.0
+    log_B[2, 1] = -np.inf
+    expected = 2 * np.log(0.5) - 1000
+    assert forward([1.0, 0.0], A, log_B).log_likelihood == pytest.approx(expected, abs=1e-9)
+    n = np.array([3])
+    fast = hmm._fast_log_likelihood(np.array([1.0, 0.0]), A, log_B, n)
+    assert fast[0] == pytest.approx(expected, abs=1e-9)
+    assert posteriors([1.0, 0.0], A, log_B).gamma.tolist() == [[1, 0]] * 3
+    assert hmm._fast_smooth(np.array([1.0, 0.0]), A, log_B, n)[0].tolist() == [[1, 0]] * 3
+
+
+def test_the_same_for_a_start_of_negligible_density():
+    A = np.full((2, 2), 0.5)
+    log_B = np.array([[-2000.0, 0.0], [0.0, 0.0]])
+    for pi in (np.array([1.0, 0.0]), np.array([1.0, 1e-310]) / (1 + 1e-310)):
+        plain = forward(pi, A, log_B).log_likelihood
+        fast = hmm._fast_log_likelihood(pi, A, log_B, np.array([2]))[0]
+        assert fast == pytest.approx(plain, rel=1e-12)
+    assert forward([1.0, 0.0], A, log_B).log_likelihood == pytest.approx(-2000, abs=1e-9)
+
+
+def test_an_impossible_sequence_is_minus_infinity_and_never_nan():
+    A = np.array([[0.0, 1.0], [1.0, 0.0]])
+    log_B = log(np.array([[1.0, 0.0], [1.0, 0.0], [0.5, 0.5]]))
+    f, b, s = forward([1.0, 0.0], A, log_B), backward(A, log_B), posteriors([1, 0], A, log_B)
+    assert f.log_likelihood == -np.inf
+    assert viterbi([1.0, 0.0], A, log_B).log_probability == -np.inf
+    for array in (f.log_filter, f.log_alpha, b.log_message, b.log_beta, s.gamma, s.xi):
+        assert not np.isnan(array).any()
+    lengths = np.array([3, 3])
+    two = np.vstack([log_B, np.zeros((3, 2))])
+    each = hmm._fast_log_likelihood(np.array([1.0, 0.0]), A, two, lengths)
+    assert each.tolist() == [-np.inf, 0.0]
+    gamma, transitions, _ = hmm._fast_smooth(np.array([1.0, 0.0]), A, two, lengths)
+    assert gamma[:3].sum() == 0
+    assert gamma[3:].tolist() == [[1, 0], [0, 1], [1, 0]]
+    assert transitions.tolist() == [[0, 1], [1, 0]]
+
+
+def test_a_row_that_no_state_can_emit():
+    log_B = np.zeros((200, 2))
+    log_B[150] = -np.inf
+    pi, A = np.array([0.5, 0.5]), np.array([[0.9, 0.1], [0.2, 0.8]])
+    assert forward(pi, A, log_B).log_likelihood == -np.inf
+    gamma, transitions, each = hmm._fast_smooth(pi, A, log_B, np.array([100, 100]))
+    assert each[0] == pytest.approx(0, abs=1e-12)
+    assert each[1] == -np.inf
+    assert gamma[:100].sum() == pytest.approx(100)
+    assert transitions.sum() == pytest.approx(99)
+    assert not gamma[100:].any()
+
+
+def test_a_million_steps():
+    """Identical rows make the model a mixture, whose log-likelihood is a plain sum."""
+    T = 10**6
+    weights, e = np.array([0.25, 0.75]), np.array([[0.9, 0.1], [0.2, 0.8]])
+    x = np.random.default_rng(0).integers(0, 2, T)
+    exact = np.log(weights @ e[:, x]).sum()
+    A = np.tile(weights, (2, 1))
+    value = hmm._fast_log_likelihood(weights, A, log(e[:, x].T), np.array([T]))[0]
+    assert value == pytest.approx(exact, rel=1e-12)
+    gamma, transitions, _ = hmm._fast_smooth(weights, A, log(e[:, x].T), np.array([T]))
+    assert np.isfinite(gamma).all()
+    assert transitions.sum() == pytest.approx(T - 1, rel=1e-12)
+
+
+def test_a_million_steps_from_left_to_right():
+    """From state 0 only to 1, emissions tell them apart: the switch is at one place, exactly."""
+    T, switch = 10**6, 400_000
+    e = np.array([[1.0, 0.0, 0.5], [0.0, 1.0, 0.5]])
+    x = np.where(np.arange(T) < switch, 0, 1)
+    a = 1e-3
+    A = np.array([[1 - a, a], [0.0, 1.0]])
+    log_B = log(e[:, x].T)
+    exact = (switch - 1) * np.log1p(-a) + np.log(a)
+    lengths = np.array([T])
+    value = hmm._fast_log_likelihood(np.array([1.0, 0.0]), A, log_B, lengths)[0]
+    assert value == pytest.approx(exact, rel=1e-12)
+    z, score = hmm._fast_viterbi(np.array([1.0, 0.0]), A, log_B, lengths)
+    assert z.sum() == T - switch
+    assert score[0] == pytest.approx(exact, rel=1e-12)
+
+
+def test_plain_forward_keeps_a_likelihood_that_underflows():
+    T = 3000
+    f = forward([0.5, 0.5], np.full((2, 2), 0.5), np.full((T, 2), np.log(0.1)))
+    assert f.log_likelihood == pytest.approx(T * np.log(0.1), rel=1e-13)
+    assert np.exp(f.log_likelihood) == 0
+
+
+# Fast variants -------------------------------------------------------------------------------
+
+
+def chains():
+    rng = np.random.default_rng(7)
+    mixing, full = rng.dirichlet(np.ones(3), 3), rng.dirichlet(np.ones(5), 5)
+    left_right = np.array([[0.99, 0.01, 0], [0, 0.98, 0.02], [0, 0, 1.0]])
+    slow = np.array([[1 - 1e-6, 1e-6], [1e-6, 1 - 1e-6]])
+    cycle = np.roll(np.eye(3), 1, axis=1)
+    return [
+        ("mixing", mixing, 1.0),
+        ("five states", full, 3.0),
+        ("left-right", left_right, 0.3),
+        ("slow", slow, 0.01),
+        ("far apart", mixing, 300.0),
+        ("far apart, left-right", left_right, 300.0),
+        ("identity", np.eye(2), 0.5),
+        ("cycle", cycle, 1.0),
+        ("one state", np.ones((1, 1)), 1.0),
+    ]
+
+
+@pytest.mark.parametrize(("name", "A", "spread"), chains())
+@pytest.mark.parametrize("lengths", [[3000], [1] * 5 + [7, 900, 2, 40, 40], [30] * 40])
+def test_fast_variants_equal_the_printed_functions(name, A, spread, lengths):
+    rng = np.random.default_rng(len(name))
+    lengths = np.array(lengths)
+    K, n = len(A), lengths.sum()
+    pi, log_B = rng.dirichlet(np.ones(K)), spread * rng.standard_normal((n, K))
+    starts = np.cumsum(lengths) - lengths
+    parts = [log_B[a : a + m] for a, m in zip(starts, lengths)]
+    plain = [posteriors(pi, A, part) for part in parts]
+    gamma, transitions, each = hmm._fast_smooth(pi, A, log_B, lengths)
+    expected = np.array([p.log_likelihood for p in plain])
+    np.testing.assert_allclose(each, expected, rtol=1e-11, atol=1e-9)
+    np.testing.assert_allclose(gamma, np.concatenate([p.gamma for p in plain]), atol=1e-10)
+    total = sum(p.xi.sum(axis=0) for p in plain)
+    np.testing.assert_allclose(transitions, total, atol=1e-10 * n)
+    alone = hmm._fast_log_likelihood(pi, A, log_B, lengths)
+    np.testing.assert_allclose(alone, expected, rtol=1e-11, atol=1e-9)
+    paths = [viterbi(pi, A, part) for part in parts]
+    z, scores = hmm._fast_viterbi(pi, A, log_B, lengths)
+    expected = np.array([p.log_probability for p in paths])
+    np.testing.assert_allclose(scores, expected, rtol=1e-11, atol=1e-9)
+    assert z.tolist() == np.concatenate([p.states for p in paths]).tolist()
+
+
+# Markov chains, sampling ---------------------------------------------------------------------
+
+
+def test_markov_chain_counts():
+    chain = fit_markov_chain([0, 1, 1, 0, 2, 2, 1], K=4, lengths=[4, 3])
+    assert chain.pi.tolist() == [0.5, 0, 0.5, 0]
+    assert chain.A.tolist() == [[0, 1, 0, 0], [0.5, 0.5, 0, 0], [0, 0.5, 0.5, 0], [0.25] * 4]
+    assert markov_chain_log_probability(chain, [0, 2]) == -np.inf
+
+
+def test_sampling_frequencies():
+    """Each frequency lies within five standard errors of its exact value (alarm below 1e-5)."""
+    pi, A = np.array([0.3, 0.7]), np.array([[0.9, 0.1], [0.4, 0.6]])
+    e = np.array([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]])
+    T = 100_000
+    x, z = sample(HMM(pi, A, CategoricalEmission(e)), T, np.random.default_rng(0))
+    for i in range(2):
+        leaves = z[:-1] == i
+        share = np.mean(z[1:][leaves] == 1)
+        assert abs(share - A[i, 1]) < 5 * np.sqrt(A[i, 1] * A[i, 0] / leaves.sum())
+        for v in range(3):
+            share = np.mean(x[z == i] == v)
+            assert abs(share - e[i, v]) < 5 * np.sqrt(e[i, v] * (1 - e[i, v]) / np.sum(z == i))
+    again = sample(HMM(pi, A, CategoricalEmission(e)), T, np.random.default_rng(0))
+    assert (again[0] == x).all()
+    assert (again[1] == z).all()
+
+
+def test_sampling_never_takes_a_forbidden_transition():
+    A = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
+    model = HMM(np.array([0.0, 0.0, 1.0]), A, PoissonEmission(np.array([[0.0], [5.0], [9.0]])))
+    X, z = sample(model, 300, np.random.default_rng(1))
+    assert z.tolist() == [2, 0, 1] * 100
+    assert (X[z == 0] == 0).all()
+
+
+# Emissions -----------------------------------------------------------------------------------
+
+
+def test_emission_densities_are_those_of_scipy():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((6, 2))
+    S = np.array([[[2.0, 0.5], [0.5, 1.0]], [[1.0, -0.3], [-0.3, 0.5]]])
+    means = rng.standard_normal((2, 2))
+    full = GaussianEmission(means, S, np.ones(2)).log_density(X)
+    expected = [multivariate_normal(m, C).logpdf(X) for m, C in zip(means, S)]
+    np.testing.assert_allclose(full.T, expected, rtol=1e-12)
+    variances = S.diagonal(axis1=1, axis2=2)
+    diagonal = GaussianEmission(means, variances, np.ones(2)).log_density(X)
+    expected = [norm(m, np.sqrt(v)).logpdf(X).sum(axis=1) for m, v in zip(means, variances)]
+    np.testing.assert_allclose(diagonal.T, expected, rtol=1e-12)
+    counts, rates = rng.integers(0, 9, (5, 2)), np.array([[0.0, 2.0], [3.0, 4.0]])
+    expected = [poisson(r).logpmf(counts).sum(axis=1) for r in rates]
+    np.testing.assert_allclose(PoissonEmission(rates).log_density(counts).T, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("diagonal", [True, False])
+def test_gaussian_update_is_the_weighted_maximiser_far_from_the_origin(diagonal):
+    rng = np.random.default_rng(0)
+    X, gamma = 1e8 + rng.standard_normal((50, 2)), rng.dirichlet([1, 1], 50)
+    start = np.ones((2, 2)) if diagonal else np.tile(np.eye(2), (2, 1, 1))
+    emission = GaussianEmission(X[:2], start, np.full(2, 1e-9))
+    new = emission.update(emission.statistics(X, gamma))
+    for j in range(2):
+        mean = np.average(X - 1e8, axis=0, weights=gamma[:, j])
+        np.testing.assert_allclose(new.means[j] - 1e8, mean, atol=1e-7)
+        S = np.cov((X - 1e8).T, aweights=gamma[:, j], ddof=0)
+        expected = np.diag(S) if diagonal else S
+        np.testing.assert_allclose(new.covariances[j], expected, rtol=1e-6)
+
+
+def test_the_floor_is_the_constrained_maximiser():
+    """Among diagonal covariances on a grid above the floor, none has a larger likelihood."""
+    S, floor = np.diag([1e-9, 2.0]), np.array([0.01, 0.01])
+    floored = hmm._floored(S, floor)
+    np.testing.assert_allclose(floored, np.diag([0.01, 2.0]), atol=1e-15)
+    rotation = np.array([[0.6, -0.8], [0.8, 0.6]])
+    S = rotation @ np.diag([1e-12, 1.0]) @ rotation.T
+    value = np.linalg.eigvalsh(hmm._floored(S, np.full(2, 0.01)))
+    np.testing.assert_allclose(value, [0.01, 1.0], rtol=1e-10)
+
+
+# Baum-Welch ----------------------------------------------------------------------------------
+
+
+def weather(T=120, seed=0):
+    model = HMM(
+        np.array([0.6, 0.4]),
+        np.array([[0.8, 0.2], [0.3, 0.7]]),
+        CategoricalEmission(np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])),
+    )
+    return model, *sample(model, T, np.random.default_rng(seed))
+
+
+def test_expected_counts_total_the_number_of_starts_transitions_and_symbols():
+    model, x, _ = weather()
+    c = expected_counts(model, x, [50, 1, 69])
+    assert c.start.sum() == pytest.approx(3)
+    assert c.transitions.sum() == pytest.approx(49 + 0 + 68)
+    assert c.emission[0].sum(axis=0) == pytest.approx(np.bincount(x))
+
+
+def test_chunks_add_up_to_the_whole_and_fast_counts_are_the_same():
+    model, x, _ = weather()
+    whole = expected_counts(model, x, [50, 30, 40])
+    parts = add_counts(
+        expected_counts(model, x[:50]), expected_counts(model, x[50:], lengths=[30, 40])
+    )
+    for other in (parts, hmm._fast_counts(model, x, [50, 30, 40])):
+        np.testing.assert_allclose(other.start, whole.start, rtol=1e-12)
+        np.testing.assert_allclose(other.transitions, whole.transitions, rtol=1e-11)
+        np.testing.assert_allclose(other.emission[0], whole.emission[0], rtol=1e-11)
+        assert other.log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-12)
+
+
+def test_baum_welch_never_falls_and_reaches_a_stationary_point():
+    model, x, _ = weather(400)
+    start = HMM(
+        np.array([0.5, 0.5]),
+        np.array([[0.6, 0.4], [0.4, 0.6]]),
+        CategoricalEmission(np.array([[0.5, 0.3, 0.2], [0.2, 0.3, 0.5]])),
+    )
+    fit = baum_welch(start, x, tol=1e-11, max_iter=5000, counts=hmm._fast_counts)
+    assert fit.converged
+    assert (np.diff(fit.trace) >= -1e-9).all()
+    assert fit.trace[-1] > fit.trace[0]
+    again = m_step(fit.params, expected_counts(fit.params, x))
+    np.testing.assert_allclose(again.A, fit.params.A, atol=1e-4)
+    truth = expected_counts(model, x).log_likelihood
+    assert fit.trace[-1] >= truth
+
+
+def test_a_wrong_m_step_is_caught():
+    """Emission counts handed to the wrong state make the log-likelihood fall: the driver raises."""
+    model, x, _ = weather(200)
+
+    def swapped(theta, X, lengths):
+        c = expected_counts(theta, X, lengths)
+        return c._replace(emission=(c.emission[0][::-1],))
+
+    with pytest.raises(RuntimeError):
+        baum_welch(model, x, counts=swapped)
+
+
+def test_an_empty_state_keeps_its_rows():
+    A = np.array([[1.0, 0.0], [0.3, 0.7]])
+    model = HMM(np.array([1.0, 0.0]), A, PoissonEmission(np.array([[2.0], [9.0]])))
+    fit = baum_welch(model, np.array([[1.0], [4.0], [1.0]]))
+    assert fit.params.A.tolist() == A.tolist()
+    assert fit.params.emission.rates.tolist() == [[2.0], [9.0]]
+    for covariances in (np.ones((2, 1)), np.ones((2, 1, 1))):
+        emission = GaussianEmission(np.array([[0.0], [7.0]]), covariances, np.full(1, 1e-3))
+        fit = baum_welch(HMM(model.pi, A, emission), np.array([[1.0], [4.0], [1.0]]))
+        assert fit.params.emission.means[1, 0] == 7
+        assert fit.params.emission.covariances[1].ravel().tolist() == [1.0]
+
+
+def test_zeros_of_a_left_right_model_stay_zero():
+    A = np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.0, 0.0, 1.0]])
+    X = np.repeat([1, 40, 200], 20)[:, None]
+    model = PoissonHMM(
+        3, startprob_init=[1, 0, 0], transmat_init=A, rates_init=[[2], [30], [150]]
+    ).fit(X)
+    assert model.transmat_[A == 0].tolist() == [0] * 4
+    assert model.transmat_[0] == pytest.approx([0.95, 0.05, 0], abs=1e-6)
+    assert model.predict(X).tolist() == np.repeat([0, 1, 2], 20).tolist()
+
+
+def test_an_impossible_start_is_refused_by_name():
+    start = HMM(np.ones(1), np.ones((1, 1)), PoissonEmission(np.zeros((1, 1))))
+    with pytest.raises(ValueError, match="impossible under the starting model"):
+        baum_welch(start, np.array([[1.0]]))
+
+
+# Estimators ----------------------------------------------------------------------------------
+
+
+ESTIMATORS = [
+    GaussianHMM(),
+    GaussianHMM(covariance_type="diag"),
+    PoissonHMM(),
+    CategoricalHMM(unseen="missing"),
+]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_scikit_learn_conformance(estimator, monkeypatch):
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(estimator, on_skip=None)
+    assert {r["status"] for r in results if r["check_name"] != "check_array_api_input"} == {
+        "passed"
+    }
+
+
+def series(seed=0, n=200):
+    A = np.array([[0.95, 0.05], [0.1, 0.9]])
+    emission = GaussianEmission(np.array([[0.0, 0], [4, 1]]), np.ones((2, 2)), np.ones(2))
+    return sample(HMM(np.array([1.0, 0]), A, emission), n, np.random.default_rng(seed))
+
+
+def test_estimators_work_in_pipelines_searches_and_clones():
+    X, _ = series()
+    model = make_pipeline(StandardScaler(), GaussianHMM(random_state=0))
+    assert np.isfinite(cross_val_score(model, X, cv=KFold(3))).all()
+    search = GridSearchCV(GaussianHMM(random_state=0), {"n_components": [1, 2]}, cv=KFold(2))
+    assert search.fit(X).best_params_ == {"n_components": 2}
+    assert repr(clone(GaussianHMM(3))) == "GaussianHMM(n_components=3)"
+
+
+def test_predictions_agree_with_the_functional_core():
+    X, z = series()
+    model = GaussianHMM(random_state=0).fit(X, lengths=[150, 50])
+    pi, A = model.startprob_, model.transmat_
+    log_B = model.model_.emission.log_density(X)
+    parts = log_B[:150], log_B[150:]
+    expected = np.concatenate([viterbi(pi, A, part).states for part in parts])
+    assert (model.predict(X, lengths=[150, 50]) == expected).all()
+    gamma = np.concatenate([posteriors(pi, A, part).gamma for part in parts])
+    np.testing.assert_allclose(model.predict_proba(X, lengths=[150, 50]), gamma, atol=1e-12)
+    total = sum(forward(pi, A, part).log_likelihood for part in parts)
+    assert model.score(X, lengths=[150, 50]) == pytest.approx(total, rel=1e-12)
+    assert model.trace_[-1] == pytest.approx(total, rel=1e-12)
+    score, states = model.decode(X, lengths=[150, 50])
+    joint = [joint_log_probability(pi, A, p, s) for p, s in zip(parts, np.split(states, [150]))]
+    assert score == pytest.approx(sum(joint), rel=1e-12)
+    share = np.mean(states == z)
+    assert max(share, 1 - share) > 0.95
+
+
+def test_restarts_keep_the_best_and_seeds_repeat():
+    X, _ = series(3)
+    X = np.floor(np.abs(3 * X))
+    one = PoissonHMM(3, random_state=5).fit(X)
+    many = PoissonHMM(3, random_state=5, n_init=5).fit(X)
+    assert many.trace_[-1] >= one.trace_[-1]
+    same = PoissonHMM(3, random_state=5, n_init=5).fit(X)
+    assert (same.rates_ == many.rates_).all()
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e8])
+def test_gaussian_fit_does_not_depend_on_the_unit(scale):
+    X, _ = series()
+    plain = GaussianHMM(random_state=0, tol=1e-8).fit(X)
+    scaled = GaussianHMM(random_state=0, tol=1e-8).fit(X * scale)
+    np.testing.assert_allclose(scaled.means_, plain.means_ * scale, rtol=1e-6)
+    np.testing.assert_allclose(scaled.transmat_, plain.transmat_, rtol=1e-6)
+    assert scaled.n_iter_ == plain.n_iter_
+
+
+def test_degenerate_gaussian_data_have_defined_fits():
+    same = GaussianHMM(random_state=0).fit(np.full((6, 2), 3.0))
+    np.testing.assert_allclose(same.means_, 3.0)
+    assert np.isfinite(same.trace_).all()
+    two = GaussianHMM(random_state=0).fit(np.repeat([[0.0], [1.0]], 10, axis=0))
+    np.testing.assert_allclose(np.sort(two.covars_.ravel()), 0.25e-6)
+
+
+def test_categorical_symbols_are_distinct_rows():
+    X = np.array([[0, 1], [0, 1], [2, 0], [0, 1], [5, 5], [2, 0]])
+    model = CategoricalHMM(random_state=0).fit(X)
+    assert model.categories_.tolist() == [[0, 1], [2, 0], [5, 5]]
+    assert model.emissionprob_.sum(axis=1) == pytest.approx([1, 1])
+    rows, z = model.sample(30, random_state=0)
+    assert {tuple(r) for r in rows} <= {(0, 1), (2, 0), (5, 5)}
+    assert len(z) == 30
+
+
+def test_symbols_outside_the_alphabet():
+    X = np.array([1, 1, 2, 1, 3, 3, 3, 2])[:, None]
+    model = CategoricalHMM(random_state=0).fit(X)
+    with pytest.raises(ValueError, match=r"X holds 4\.0, which is not among the 3 symbols"):
+        model.score([[1], [4]])
+    lenient = CategoricalHMM(unseen="missing", random_state=0).fit(X)
+    filtered = lenient.startprob_ @ lenient.transmat_
+    np.testing.assert_allclose(lenient.predict_proba([[9], [9]])[1], filtered, atol=1e-12)
+    stated = CategoricalHMM(categories=[3, 2, 1, 4], random_state=0).fit(X)
+    assert stated.emissionprob_[:, 3].tolist() == [0, 0]
+    assert stated.score([[1], [4]]) == -np.inf
+    assert stated.predict_proba([[1], [4]]).tolist() == [[0, 0], [0, 0]]
+    with pytest.raises(ValueError, match="not among the 2 symbols"):
+        CategoricalHMM(categories=[1, 2], unseen="missing").fit(X)
+
+
+# Errors --------------------------------------------------------------------------------------
+
+
+BAD_CALLS = [
+    (lambda: forward([0.5, 0.6], np.eye(2), np.zeros((1, 2))), "pi must sum to one"),
+    (lambda: forward([1.5, -0.5], np.eye(2), np.zeros((1, 2))), "pi must not be negative"),
+    (lambda: forward([0.5, 0.5], [[0.5, 0.6], [0, 1]], np.zeros((1, 2))), "each row of A must sum"),
+    (lambda: forward([0.5, 0.5], np.eye(3), np.zeros((1, 2))), r"A must be of shape \(2, 2\)"),
+    (lambda: forward([0.5, 0.5], np.eye(2), np.zeros((1, 3))), "one column for each of the 2"),
+    (lambda: forward([0.5, 0.5], np.eye(2), np.zeros((0, 2))), "0 sample"),
+    (lambda: forward([0.5, 0.5], np.eye(2), [[np.nan, 0]]), "no NaN"),
+    (lambda: backward(np.eye(2), [[np.inf, 0]]), "below infinity"),
+    (lambda: viterbi([0.5, 0.5], np.ones((2, 3)), np.zeros((1, 2))), "A must be"),
+    (lambda: joint_log_probability([1.0], [[1.0]], [[0.0]], [1]), r"states 0\.\.0, got 1"),
+    (lambda: joint_log_probability([1.0], [[1.0]], [[0.0]], [0, 0]), "must have 1 entries"),
+    (lambda: fit_markov_chain([], 2), "non-empty vector"),
+    (lambda: fit_markov_chain([0.5], 2), "whole numbers"),
+    (lambda: fit_markov_chain([0, 1, 0], 2, lengths=[1, 1]), "add up to the 3 rows"),
+    (lambda: fit_markov_chain([0, 1, 0], 0), "K must be an integer"),
+    (lambda: GaussianHMM().fit(np.zeros((3, 1)), lengths=[2, 2]), "add up to the 3 rows"),
+    (lambda: GaussianHMM().fit(np.zeros((3, 1)), lengths=[3, 0]), "at least 1 each"),
+    (lambda: GaussianHMM().fit(np.zeros((0, 1))), "0 sample"),
+    (lambda: GaussianHMM(4).fit(np.zeros((3, 1))), "minimum of 4"),
+    (lambda: GaussianHMM(0).fit(np.zeros((3, 1))), "n_components"),
+    (lambda: GaussianHMM(n_init=0).fit(np.zeros((3, 1))), "n_init"),
+    (lambda: GaussianHMM(min_covar=0).fit(np.zeros((3, 1))), "min_covar"),
+    (lambda: GaussianHMM(covariance_type="tied").fit(np.zeros((3, 1))), "covariance_type"),
+    (lambda: GaussianHMM(means_init=[[0.0]]).fit(np.zeros((3, 1))), "means_init"),
+    (lambda: GaussianHMM(covars_init=-np.ones((2, 1, 1))).fit(np.zeros((3, 1))), "covars_init"),
+    (lambda: GaussianHMM(transmat_init=np.ones((2, 2))).fit(np.zeros((3, 1))), "transmat_init"),
+    (lambda: GaussianHMM(startprob_init=[1, 1]).fit(np.zeros((3, 1))), "startprob_init"),
+    (lambda: GaussianHMM().fit([[0.0], [np.nan], [1.0]]), "contains NaN"),
+    (lambda: PoissonHMM().fit([[0], [-1], [2]]), "Negative values"),
+    (lambda: PoissonHMM().fit([[0], [0.5], [2]]), "whole numbers"),
+    (lambda: PoissonHMM(rates_init=[[-1], [1]]).fit([[0], [1], [2]]), "rates_init"),
+    (lambda: CategoricalHMM(unseen="skip").fit([[0], [1], [2]]), "unseen"),
+    (lambda: CategoricalHMM(categories=[0, 0, 1]).fit([[0], [1]]), "categories must be distinct"),
+    (lambda: CategoricalHMM(categories=[0, 1]).fit([[0, 1], [1, 1]]), "must have 2 columns"),
+    (lambda: CategoricalHMM(emissionprob_init=np.eye(2)).fit([[0], [1], [2]]), "emissionprob_init"),
+    (lambda: sample(HMM(np.ones(1), np.ones((1, 1)), None), 0, None), "T must be an integer"),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), BAD_CALLS)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "score", "decode"])
+def test_unfitted(method):
+    with pytest.raises((NotFittedError, ValueError), match="not fitted yet"):
+        getattr(CategoricalHMM(), method)([[0], [1]])
+    with pytest.raises((NotFittedError, ValueError), match="not fitted yet"):
+        PoissonHMM().sample(3)
+
+
+def test_running_out_of_iterations_warns_with_gap_and_tolerance():
+    X, _ = series()
+    with pytest.warns(UserWarning, match=r"max_iter=1: .* tol is"):
+        GaussianHMM(max_iter=1, tol=0, random_state=0).fit(X)
+
+
+def test_records_are_what_they_say():
+    chain = MarkovChain(np.array([1.0]), np.ones((1, 1)))
+    assert markov_chain_log_probability(chain, [0, 0, 0]) == 0
