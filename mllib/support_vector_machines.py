@@ -244,7 +244,17 @@ def margin(w, b, X, y):
 
 
 def geometric_margin(w, b, X, y):
-    """Return min_i y_i (w^T x_i + b) / ||w||; arguments as ``margin``, w of shape (d,)."""
+    """Return min_i y_i (w^T x_i + b) / ||w||, in units of the inputs.
+
+    Parameters
+    ----------
+    w : array of shape (d,)
+        Not zero.
+    b : float
+    X : array of shape (n, d)
+    y : array of shape (n,)
+        Labels -1 and +1.
+    """
     return margin(w, b, X, y).geometric
 
 
@@ -490,8 +500,16 @@ def _offset(alpha, F, y, C, tol=0.0):
 def recover_offset(alpha, K, y, C):
     """Return b = the mean of y_i - sum_j alpha_j y_j K_ij over the examples with 0 < alpha_i < C.
 
-    If there are none, the midpoint of ``offset_bracket``. Arguments as ``offset_bracket``: alpha
-    and y of shape (n,), K of shape (n, n).
+    If there are none, the midpoint of ``offset_bracket``.
+
+    Parameters
+    ----------
+    alpha : array of shape (n,)
+    K : array of shape (n, n)
+    y : array of shape (n,)
+        Labels -1 and +1.
+    C : float
+        Above 0; inf for the hard margin.
 
     References
     ----------
@@ -576,7 +594,18 @@ def rbf_kernel(X, Y, ell=1.0):
 
 
 def polynomial_kernel(X, Y, r=3, c=1.0, ell=1.0):
-    """Return K_ij = (c + x_i^T y_j / ell^2)^r, for X of shape (n, d) and Y of shape (m, d).
+    """Return K_ij = (c + x_i^T y_j / ell^2)^r.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    Y : array of shape (m, d)
+    r : int
+        Degree.
+    c : float
+        At least 0; above 0 the features of all degrees up to r take part.
+    ell : float
+        Length in units of the inputs.
 
     Examples
     --------
