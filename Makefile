@@ -55,6 +55,28 @@ book: $(READY) ## Build the site into _build/html
 serve: $(READY) ## Show the site on localhost and rebuild it when a file changes (PORT=8000)
 	@$(PY) _ext/build.py --serve --port $(PORT)
 
+# -- notebooks -----------------------------------------------------------------------------------
+
+CHAPTER ?= all
+
+.PHONY: run
+run: $(READY) ## Execute a notebook again and pair it with its text (CHAPTER=perceptron, or all)
+	@$(PY) _ext/run.py $(CHAPTER)
+
+.PHONY: lab
+lab: $(READY) ## Open the notebooks in JupyterLab
+	@$(PY) -m jupyterlab chapters
+
+# -- verify --------------------------------------------------------------------------------------
+
+.PHONY: test
+test: $(READY) ## Run every gate; ends with one line for each
+	@$(PY) tests/gates.py
+
+.PHONY: bench
+bench: $(READY) ## Measure speed side by side with the usual choice (MODULE=perceptron for one)
+	@$(PY) benchmarks/run.py $(MODULE)
+
 # -- tidy up -------------------------------------------------------------------------------------
 
 .PHONY: clean

@@ -109,12 +109,12 @@ class claim:
             raise ClaimFailure(f"{', '.join(self.names)}: {verdict} was given nothing to check.")
         for condition in conditions:
             cases = np.asarray(condition)
+            if cases.size == 0:
+                raise ClaimFailure(f"{', '.join(self.names)}: {verdict} was given no cases.")
             if cases.dtype != np.bool_:
                 raise ClaimFailure(
                     f"{', '.join(self.names)}: {verdict} needs true or false, got {cases.dtype}."
                 )
-            if cases.size == 0:
-                raise ClaimFailure(f"{', '.join(self.names)}: {verdict} was given no cases.")
             if not cases.all():
                 failing = f"{np.count_nonzero(~cases)} of {cases.size} cases fail"
                 why = "; ".join(filter(None, [expected, failing]))

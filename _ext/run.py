@@ -1,0 +1,58 @@
+"""Execute notebooks again and pair them with their text: ``make run CHAPTER=perceptron`` or all.
+
+The text twin is what people edit; its cells are executed, and both twins are written. Nothing in
+the result depends on the time or the machine, so a second run changes nothing.
+"""
+
+import sys
+from pathlib import Path
+
+import jupytext
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def chapters(wanted):
+    """Return the text twins called ``wanted`` (a slug, or "all"), or stop with a sentence."""
+    texts = sorted((ROOT / "chapters").glob("*/*.md"))
+    chosen = [path for path in texts if wanted in ("all", path.stem)]
+    if not chosen:
+        names = ", ".join(path.stem for path in texts)
+        sys.exit(f"There is no chapter {wanted!r}. CHAPTER is one of: {names}; or all.")
+    return chosen
+
+
+def execute(text):
+    """Execute the notebook of a text twin in its own folder and write both twins."""
+    pair = text.with_suffix(".ipynb")
+    notebook = jupytext.read(text)
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{number:03d}"
+    client = NotebookClient(
+        notebook,
+        timeout=120,
+        kernel_name="python3",
+        record_timing=False,
+        resources={"metadata": {"path": str(text.parent)}},
+    )
+    client.execute()
+    notebook.metadata.get("language_info", {}).pop("version", None)
+    nbformat.write(notebook, pair)
+    jupytext.write(nbformat.read(pair, as_version=4), text, fmt="md:myst")
+
+
+def main(argv):
+    """Run the chapters named on the command line."""
+    for text in chapters(argv[0] if argv and argv[0] else "all"):
+        print(f"running {text.relative_to(ROOT)}", flush=True)
+        try:
+            execute(text)
+        except CellExecutionError as error:
+            sys.exit(f"{text.relative_to(ROOT)} stopped:\n{error}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,122 @@
+"""Every estimator passes scikit-learn's own checks, and works inside its tools."""
+
+import importlib
+import inspect
+import pickle
+import pkgutil
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import (
+    check_clusterer_compute_labels_predict,
+    check_clustering,
+    check_estimator,
+    check_non_transformer_estimators_n_iter,
+)
+
+import mllib
+from mllib.base import Estimator
+
+#: Checks that a model of sequences cannot pass: the order of its rows is the sequence.
+SEQUENCE_MODELS = ("CategoricalHMM", "GaussianHMM", "PoissonHMM")
+ORDER_MATTERS = {
+    "check_methods_sample_order_invariance": "the order of the rows is the sequence",
+    "check_methods_subset_invariance": "a part of a sequence has other neighbours",
+}
+
+#: Where the defaults would make the checks slow.
+SETTINGS = {}
+
+
+def estimators():
+    """Return one instance of every public estimator of the library."""
+    found = []
+    for info in pkgutil.iter_modules(mllib.__path__):
+        if info.ispkg or info.name == "base":
+            continue
+        module = importlib.import_module(f"mllib.{info.name}")
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if inspect.isclass(thing) and issubclass(thing, Estimator):
+                found.append(thing(**SETTINGS.get(name, {})))
+    return found
+
+
+ESTIMATORS = estimators()
+
+
+def named(estimator):
+    return type(estimator).__name__
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=named)
+def test_scikit_learn_checks(estimator):
+    allowed = ORDER_MATTERS if named(estimator) in SEQUENCE_MODELS else {}
+    results = check_estimator(estimator, expected_failed_checks=allowed, on_skip=None, on_fail=None)
+    status = {result["check_name"]: result["status"] for result in results}
+    failed = {r["check_name"]: repr(r["exception"]) for r in results if r["status"] == "failed"}
+    assert not failed
+    assert len(status) > 30
+    expected = {name for name, s in status.items() if s == "xfail"}
+    assert expected == set(allowed), "an expected failure has gone: remove it from the list"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=named)
+def test_checks_that_scikit_learn_leaves_out_for_strangers(estimator):
+    name = named(estimator)
+    check_non_transformer_estimators_n_iter(name, estimator)
+    if estimator.kind == "clusterer":
+        check_clusterer_compute_labels_predict(name, clone(estimator))
+        check_clustering(name, clone(estimator))
+        check_clustering(name, clone(estimator), readonly_memmap=True)
+
+
+def small_sample(kind):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 20)
+    X = rng.standard_normal((40, 2)) + 4 * y[:, None]
+    if kind == "classifier":
+        return X, y
+    return X, X[:, 0] - X[:, 1] if kind == "regressor" else None
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=named)
+def test_works_with_clone_and_pickle(estimator):
+    X, y = small_sample(estimator.kind)
+    if "Poisson" in named(estimator) or "Categorical" in named(estimator):
+        X = np.clip(np.round(X[:, :1]), 0, 3)
+    fitted = clone(estimator).fit(X, y)
+    again = pickle.loads(pickle.dumps(fitted))
+    method = next(m for m in ("predict", "transform", "score_samples") if hasattr(fitted, m))
+    assert np.array_equal(getattr(fitted, method)(X), getattr(again, method)(X))
+    assert repr(estimator) == repr(clone(estimator))
+    assert "\n" not in repr(estimator)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "estimator", [e for e in ESTIMATORS if e.kind in ("classifier", "regressor")], ids=named
+)
+def test_works_inside_pipelines_and_searches(estimator):
+    X, y = small_sample(estimator.kind)
+    pipeline = make_pipeline(StandardScaler(), clone(estimator))
+    assert cross_val_score(pipeline, X, y, cv=3).min() > 0.8
+    name = next(k for k in ("max_iter", "C", "tol") if k in estimator.get_params())
+    values = [estimator.get_params()[name]]
+    search = GridSearchCV(pipeline, {f"{named(estimator).lower()}__{name}": values}, cv=3)
+    assert search.fit(X, y).best_score_ > 0.8
+
+
+def test_warnings_are_scikit_learns_own_when_it_is_loaded():
+    from mllib.perceptron import Perceptron
+
+    with pytest.warns(ConvergenceWarning, match="max_iter=1"):
+        Perceptron(max_iter=1).fit([[0.0], [1.0], [2.0]], [0, 1, 0])
