@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtri
 from scipy.special import multigammaln, xlogy
 
 from mllib.base import (
@@ -1097,8 +1097,7 @@ def _pairs(d):
 def _triangular_inverses(covariances):
     """Return L_k^{-1} for each covariance L_k L_k^T, and log|Sigma_k|/2."""
     L = _factors(covariances)
-    eye = np.eye(L.shape[-1])
-    W = np.stack([solve_triangular(A, eye, lower=True, check_finite=False) for A in L])
+    W = np.stack([dtrtri(A, lower=1)[0] for A in L])
     return W, np.log(np.diagonal(L, axis1=1, axis2=2)).sum(axis=1)
 
 
