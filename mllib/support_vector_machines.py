@@ -977,7 +977,7 @@ def _newton_margin(A, penalty, u, q, cap, max_steps):
         a = np.clip(q * v, 0.0, cap)
         values.append(float(0.5 * penalty @ u**2 + a @ v - 0.5 * a @ a / q))
         still = np.array_equal(curved, (a > 0) & (a < cap))
-        if (t == 1 and still) or -gradient @ step <= 1e-15 * values[-1]:
+        if (t == 1 and still and curved.any()) or -gradient @ step <= 1e-15 * values[-1]:
             break
     return u, a, values
 
@@ -1004,17 +1004,19 @@ def _solve_scaled(H, penalty, gradient, q):
 
 
 def _line_search(u, v, step, z, penalty, q, cap):
-    """Return 1, or the exact minimiser on the way if the full step overshoots."""
+    """Return 1 if the full step lands at the minimum along it, else the exact minimiser."""
 
     def slope(t):
         return (penalty * (u + t * step)) @ step - np.clip(q * (v - t * z), 0.0, cap) @ z
 
-    start = slope(0.0)
-    if slope(1.0) <= 1e-3 * abs(start) or start >= 0:
+    start, high = slope(0.0), 1.0
+    if start >= 0 or abs(slope(1.0)) <= 1e-3 * abs(start):
         return 1.0
+    while slope(high) < 0 and high < 1e30:  # a step through a flat stretch is too short
+        high *= 4.0
     from scipy.optimize import brentq
 
-    return brentq(slope, 0.0, 1.0, xtol=1e-15, rtol=1e-3)
+    return brentq(slope, 0.0, high, xtol=1e-15 * high, rtol=1e-3)
 
 
 def _linear_run(A, y, penalty, u, alpha, C, squared, trace, tol):

@@ -1,10 +1,25 @@
 """The library against other people's: objectives, residuals and parameters agree."""
 
+import hmmlearn.hmm
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import Perceptron as SklearnPerceptron
+from sklearn.svm import SVC as SklearnSVC
+from sklearn.svm import LinearSVC as SklearnLinearSVC
 
+from mllib.hidden_markov_models import (
+    HMM,
+    CategoricalEmission,
+    CategoricalHMM,
+    GaussianEmission,
+    GaussianHMM,
+    PoissonEmission,
+    PoissonHMM,
+)
+from mllib.hidden_markov_models import sample as sample_hmm
 from mllib.perceptron import Perceptron, add_intercept, perceptron
+from mllib.support_vector_machines import SVC, LinearSVC, dual_objective, hinge_objective
 
 # Perceptron ---
 
@@ -31,3 +46,128 @@ def test_perceptron_estimator_equals_sklearn_where_it_converges():
     assert ours.converged_
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-12)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+
+
+# Support vector machines ---
+
+
+def standardised_cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    return (X - X.mean(axis=0)) / X.std(axis=0), y
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "polynomial"])
+def test_svc_reaches_libsvms_objective_scores_and_support(kernel, C):
+    X, y = standardised_cancer()
+    ours = SVC(C=C, kernel=kernel, tol=1e-6).fit(X, y)
+    ell = getattr(ours, "ell_", 1.0)
+    gamma = 0.5 / ell**2 if kernel == "rbf" else 1 / ell**2
+    name = "poly" if kernel == "polynomial" else kernel
+    theirs = SklearnSVC(C=C, kernel=name, gamma=gamma, coef0=1.0, tol=1e-6).fit(X, y)
+    want = theirs.decision_function(X)
+    largest = np.abs(want).max()
+    np.testing.assert_allclose(ours.decision_function(X), want, atol=2e-5 * largest)
+    alpha, labels = np.zeros(len(y)), 2.0 * y - 1
+    alpha[theirs.support_] = np.abs(theirs.dual_coef_[0])
+    gram = {
+        "rbf": lambda: np.exp(-gamma * ((X[:, None] - X[None]) ** 2).sum(axis=2)),
+        "linear": lambda: X @ X.T,
+        "polynomial": lambda: (1 + gamma * X @ X.T) ** 3,
+    }[kernel]()
+    assert ours.dual_[0] == pytest.approx(dual_objective(alpha, gram, labels), rel=1e-6)
+    assert ours.gap_[0] <= 1e-5 * ours.primal_[0]
+
+
+@pytest.mark.parametrize("scheme", ["ovo", "ovr"])
+def test_svc_with_three_classes_agrees_with_sklearn(scheme):
+    X, y = load_iris(return_X_y=True)
+    ours = SVC(multi_class=scheme, tol=1e-6).fit(X, y)
+    if scheme == "ovo":
+        theirs = SklearnSVC(gamma=0.5 / ours.ell_**2, tol=1e-6).fit(X, y)
+        np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    else:
+        for k in range(3):
+            theirs = SklearnSVC(gamma=0.5 / ours.ell_**2, tol=1e-6).fit(X, y == k)
+            want = theirs.decision_function(X)
+            np.testing.assert_allclose(ours.decision_function(X)[:, k], want, atol=2e-4)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0])
+def test_linear_svc_reaches_liblinears_objectives(C):
+    X, y = standardised_cancer()
+    A = np.column_stack([np.ones(len(X)), X])  # LIBLINEAR penalises the offset: give it none
+    for loss in ("squared_hinge", "hinge"):
+        ours = LinearSVC(C=C, loss=loss, fit_intercept=False, tol=1e-8).fit(A, y)
+        theirs = SklearnLinearSVC(
+            C=C, loss=loss, fit_intercept=False, tol=1e-8, max_iter=10**6, random_state=0
+        ).fit(A, y)
+        w, labels = theirs.coef_[0], 2.0 * y - 1
+        xi = np.maximum(0, 1 - labels * (A @ w))
+        reached = hinge_objective(w, 0.0, A, labels, C) if loss == "hinge" else (
+            0.5 * w @ w + C * xi @ xi
+        )  # fmt: skip
+        assert ours.primal_[0] == pytest.approx(reached, rel=1e-6)
+        assert ours.primal_[0] <= reached * (1 + 1e-8)
+
+
+# Hidden Markov models ---
+
+
+def hmm_pair(kind, lengths, **options):
+    """Return X, an mllib and an hmmlearn estimator with the same start, both unfitted."""
+    rng = np.random.default_rng(len(kind))
+    pi, A = np.array([0.5, 0.3, 0.2]), rng.dirichlet(np.ones(3), 3) / 2 + np.eye(3) / 2
+    means, rates = np.array([[0.0, 0], [3, 1], [-2, 4]]), np.array([[1.0], [6], [15]])
+    e = rng.dirichlet(np.ones(4), 3)
+    truth, ours, theirs, start = {
+        "categorical": (CategoricalEmission(e), CategoricalHMM, "CategoricalHMM", (e + 0.25) / 2),
+        "poisson": (PoissonEmission(rates), PoissonHMM, "PoissonHMM", rates + 1),
+        "gaussian": (
+            GaussianEmission(means, np.tile(np.eye(2), (3, 1, 1)), np.ones(2)),
+            GaussianHMM,
+            "GaussianHMM",
+            means + 0.5,
+        ),
+    }[kind]
+    parts = [sample_hmm(HMM(pi, A, truth), n, rng)[0].reshape(n, -1) for n in lengths]
+    X = np.concatenate(parts)
+    A0 = np.full((3, 3), 0.2) + 0.4 * np.eye(3)
+    common = {"startprob_init": pi, "transmat_init": A0}
+    kwargs = {"n_iter": 20, "tol": -np.inf, "init_params": "", "implementation": "scaling"}
+    if kind == "gaussian":
+        kwargs |= {"covariance_type": "full", "covars_prior": 0, "covars_weight": 0}
+        common |= {"covars_init": np.tile(np.eye(2), (3, 1, 1))}
+    name = {"categorical": "emissionprob", "poisson": "rates", "gaussian": "means"}[kind]
+    model = getattr(hmmlearn.hmm, theirs)(3, **kwargs)
+    model.startprob_, model.transmat_ = pi.copy(), A0.copy()
+    field = {"categorical": "emissionprob_", "poisson": "lambdas_", "gaussian": "means_"}[kind]
+    setattr(model, field, start.copy())
+    if kind == "gaussian":
+        model.covars_ = np.tile(np.eye(2), (3, 1, 1))
+        model.min_covar = 0
+    if kind != "gaussian":
+        X = X.astype(int)
+    options = {"max_iter": 20, "tol": 0, f"{name}_init": start} | common | options
+    return X, ours(3, **options), model
+
+
+@pytest.mark.parametrize("lengths", [[400], [3, 1, 200, 40, 40]])
+@pytest.mark.parametrize("kind", ["categorical", "poisson", "gaussian"])
+@pytest.mark.filterwarnings("ignore:Baum-Welch stopped")
+def test_hmm_equals_hmmlearn_after_twenty_iterations(kind, lengths):
+    X, ours, theirs = hmm_pair(kind, lengths)
+    ours.fit(X, lengths=lengths)
+    theirs.fit(X, lengths)
+    field = {"categorical": "emissionprob_", "poisson": "lambdas_", "gaussian": "means_"}[kind]
+    mine = {"categorical": "emissionprob_", "poisson": "rates_", "gaussian": "means_"}[kind]
+    np.testing.assert_allclose(ours.transmat_, theirs.transmat_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(ours.startprob_, theirs.startprob_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(getattr(ours, mine), getattr(theirs, field), rtol=1e-6, atol=1e-9)
+    assert ours.score(X, lengths=lengths) == pytest.approx(theirs.score(X, lengths), rel=1e-9)
+    score, path = ours.decode(X, lengths=lengths)
+    their_score, their_path = theirs.decode(X, lengths)
+    assert score == pytest.approx(their_score, rel=1e-9)
+    assert (path == their_path).all()
+    gamma = theirs.predict_proba(X, lengths)
+    np.testing.assert_allclose(ours.predict_proba(X, lengths=lengths), gamma, atol=1e-8)

@@ -5,7 +5,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from mllib.hidden_markov_models import forward, posteriors, viterbi
 from mllib.perceptron import add_intercept, is_separable, kernel_perceptron, perceptron
+from mllib.support_vector_machines import (
+    SVC,
+    kkt_residuals,
+    linear_svm,
+    offset_bracket,
+    rbf_kernel,
+    smo,
+)
 
 settings.register_profile("book", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("book")
@@ -58,3 +67,108 @@ def test_kernel_perceptron_counts_the_same_mistakes(sample):
     X, y = sample
     counts = np.bincount(perceptron(X, y, max_epochs=10).order, minlength=len(y))
     assert np.array_equal(kernel_perceptron(X @ X.T, y, max_epochs=10).alpha, counts)
+
+
+# Support vector machines ---
+
+
+def both_classes(sample):
+    """Return the sample with its first two labels set to -1 and +1."""
+    X, y = sample
+    return X, np.concatenate([[-1.0, 1.0], y[2:]])
+
+
+@given(integer_samples(), st.sampled_from([0.01, 1.0, 50.0]))
+def test_smo_ends_with_a_certificate_on_every_sample(sample, C):
+    X, y = both_classes(sample)
+    K = rbf_kernel(X, X, 3.0)
+    run = smo(K, y, C)
+    low, high = offset_bracket(run.alpha, K, y, C)
+    assert run.converged
+    assert -1e-9 * C <= run.gap <= len(y) * C * max(run.violation, 1e-9)
+    assert max(kkt_residuals(run.alpha, run.b, K, y, C)) <= 1e-5 * max(1.0, C)
+    assert low <= high + 1e-6
+
+
+@given(integer_samples(), st.sampled_from([0.01, 1.0]))
+def test_the_linear_primal_and_the_dual_reach_one_value(sample, C):
+    X, y = both_classes(sample)
+    dual = smo(X @ X.T, y, C)
+    assert np.isclose(linear_svm(X, y, C, tol=1e-8).primal, dual.dual, rtol=1e-5)
+
+
+@given(integer_samples(), st.integers(0, 2**32 - 1), st.sampled_from([1e-8, 1.0, 1e8]))
+def test_svc_is_invariant_under_scale_order_shift_and_rotation(sample, seed, scale):
+    X, y = both_classes(sample)
+    rng = np.random.default_rng(seed)
+    p, Q = rng.permutation(len(y)), np.linalg.qr(rng.standard_normal((X.shape[1],) * 2))[0]
+    f = SVC(tol=1e-7, ell=2.0).fit(X, y).decision_function(X)
+    moved = scale * (X[p] @ Q + 3.0)
+    g = SVC(tol=1e-7, ell=2.0 * scale).fit(moved, y[p]).decision_function(moved)
+    assert np.allclose(f[p], g, atol=1e-4) or _flat_offset(X, y)
+
+
+def _flat_offset(X, y):
+    """Whether no multiplier is free, so that b is a midpoint which rounding may tip."""
+    run = smo(rbf_kernel(X, X, 2.0), y, 1.0, tol=1e-9)
+    return not ((run.alpha > 0) & (run.alpha < 1.0)).any()
+
+
+@given(integer_samples())
+def test_swapping_the_labels_turns_the_scores_round(sample):
+    X, y = both_classes(sample)
+    K = rbf_kernel(X, X, 3.0)
+    here, there = smo(K, y, 1.0), smo(K, -y, 1.0)
+    assert np.isclose(here.dual, there.dual, rtol=1e-5)
+    assert np.isclose(here.primal, there.primal, rtol=1e-5)
+
+
+# Hidden Markov models ---
+
+
+def hidden_chains():
+    """Return a strategy for (pi, A, log_B) with 2 or 3 states and 1 to 40 times."""
+    return st.tuples(st.integers(2, 3), st.integers(1, 40), st.integers(0, 2**32 - 1)).map(
+        lambda k: hidden_chain(*k)
+    )
+
+
+def hidden_chain(K, T, seed):
+    rng = np.random.default_rng(seed)
+    return rng.dirichlet(np.ones(K)), rng.dirichlet(np.ones(K), K), 5 * rng.standard_normal((T, K))
+
+
+@given(hidden_chains())
+def test_hmm_is_equivariant_under_renaming_the_states(chain):
+    pi, A, log_B = chain
+    order = np.roll(np.arange(len(pi)), 1)
+    renamed = pi[order], A[np.ix_(order, order)], log_B[:, order]
+    s, r = posteriors(*chain), posteriors(*renamed)
+    np.testing.assert_allclose(r.log_likelihood, s.log_likelihood, rtol=1e-12)
+    np.testing.assert_allclose(r.gamma, s.gamma[:, order], atol=1e-12)
+    assert (order[viterbi(*renamed).states] == viterbi(*chain).states).all()
+
+
+@given(hidden_chains(), st.sampled_from([-1e5, 3.0, 1e5]))
+def test_hmm_emissions_in_another_unit_shift_the_log_likelihood_only(chain, shift):
+    pi, A, log_B = chain
+    s, r = posteriors(*chain), posteriors(pi, A, log_B + shift)
+    expected = s.log_likelihood + shift * len(log_B)
+    np.testing.assert_allclose(r.log_likelihood, expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(r.gamma, s.gamma, atol=1e-9)
+
+
+@given(hidden_chains())
+def test_hmm_with_identical_rows_is_a_mixture(chain):
+    pi, _, log_B = chain
+    joint = pi * np.exp(log_B)
+    s = posteriors(pi, np.tile(pi, (len(pi), 1)), log_B)
+    np.testing.assert_allclose(s.log_likelihood, np.log(joint.sum(axis=1)).sum(), atol=1e-9)
+    np.testing.assert_allclose(s.gamma, joint / joint.sum(axis=1, keepdims=True), atol=1e-12)
+
+
+@given(hidden_chains())
+def test_hmm_best_path_lies_below_the_sum_and_above_its_share(chain):
+    pi, A, log_B = chain
+    best, total = viterbi(*chain).log_probability, forward(*chain).log_likelihood
+    assert total - len(log_B) * np.log(len(pi)) - 1e-9 <= best <= total + 1e-9

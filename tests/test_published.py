@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
+from mllib.course.datasets import earthquakes
+from mllib.hidden_markov_models import PoissonHMM, forward, posteriors, viterbi
 from mllib.perceptron import add_intercept, perceptron
+from mllib.support_vector_machines import polynomial_kernel, smo
 
 # Perceptron ---
 
@@ -19,3 +22,54 @@ def test_threshold_learned_from_100_uniform_points(ties, w, mistakes):
     run = perceptron(add_intercept(x[:, None]), y, eta=0.1, max_epochs=10, ties=ties)
     assert np.round(run.w, 4).tolist() == list(w)
     assert run.mistakes.tolist() == mistakes
+
+
+# Support vector machines ---
+
+
+def test_xor_with_the_quadratic_kernel():
+    # Cherkassky and Mulier (1998), retold in Haykin (1999), section 6.6: every alpha is 1/8,
+    # the dual optimum is 1/4, the decision function is x1 x2 up to sign.
+    X, y = np.array([[-1.0, -1], [-1, 1], [1, -1], [1, 1]]), np.array([-1.0, 1, 1, -1])
+    run = smo(polynomial_kernel(X, X, 2), y, np.inf)
+    np.testing.assert_allclose(run.alpha, 1 / 8, rtol=1e-9)
+    assert run.dual == pytest.approx(1 / 4)
+    assert run.primal == pytest.approx(1 / 4)
+    T = np.array([[0.3, -2.0], [1.5, 0.5]])
+    scores = polynomial_kernel(T, X, 2) @ (run.alpha * y) + run.b
+    np.testing.assert_allclose(scores, -T[:, 0] * T[:, 1], atol=1e-9)
+
+
+# Hidden Markov models ---
+
+
+def test_umbrella_world():
+    # Russell and Norvig (2010), section 15.2: rain seen through umbrellas on days 1, 2, 4, 5.
+    A, B = [[0.7, 0.3], [0.3, 0.7]], np.log([[0.9, 0.2], [0.9, 0.2], [0.1, 0.8]] + [[0.9, 0.2]] * 2)
+    f, s = forward([0.5, 0.5], A, B), posteriors([0.5, 0.5], A, B)
+    assert np.exp(f.log_filter[:2, 0]).round(3).tolist() == [0.818, 0.883]
+    assert round(f.log_likelihood, 4) == -3.3725
+    assert s.gamma[:, 0].round(4).tolist() == [0.8673, 0.8204, 0.3075, 0.8204, 0.8673]
+    assert viterbi([0.5, 0.5], A, B).states.tolist() == [0, 0, 1, 0, 0]
+
+
+def test_ice_cream():
+    # Eisner (2002); Jurafsky and Martin, appendix on hidden Markov models: 3, 1, 3 ice creams.
+    pi, A = [0.8, 0.2], [[0.6, 0.4], [0.5, 0.5]]
+    B = np.log([[0.4, 0.1], [0.2, 0.5], [0.4, 0.1]])
+    f = forward(pi, A, B)
+    assert np.exp(f.log_alpha[:2]).round(6).tolist() == [[0.32, 0.02], [0.0404, 0.069]]
+    assert round(np.exp(f.log_likelihood), 6) == 0.028562
+    into = [B[:2] + np.array([[0, 0], row]) for row in ([0, -np.inf], [-np.inf, 0])]  # end in j
+    v = [np.exp(viterbi(pi, A, log_B).log_probability) for log_B in into]
+    assert np.round(v, 6).tolist() == [0.0384, 0.064]
+
+
+def test_earthquakes_with_poisson_states():
+    # Zucchini and MacDonald (2009): minus the log-likelihood for one, two and three states.
+    X = earthquakes().X
+    values = {1: 391.9189, 2: 341.8787, 3: 328.5275}
+    for K, value in values.items():
+        fit = PoissonHMM(K, n_init=5, random_state=0, tol=1e-9, max_iter=2000).fit(X)
+        assert -fit.trace_[-1] == pytest.approx(value, abs=1e-4)
+    assert np.sort(fit.rates_.ravel()) == pytest.approx([13.134, 19.713, 29.71], abs=1e-3)

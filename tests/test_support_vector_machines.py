@@ -414,6 +414,14 @@ def test_the_linear_primal_does_not_depend_on_the_scale_of_the_inputs(scale, los
     np.testing.assert_allclose(scaled.w * scale, plain.w, atol=1e-4)
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_the_linear_primal_where_only_the_offset_matters(loss):
+    run = linear_svm(np.zeros((3, 1)), [-1, 1, -1], 0.01, loss=loss, tol=1e-8)
+    values = {"hinge": (0.02, -1.0), "squared_hinge": (0.08 / 3, -1 / 3)}[loss]
+    assert run.converged
+    assert (run.primal, run.b) == pytest.approx(values, rel=1e-6)
+
+
 def test_linear_svm_with_one_class_wrong_shapes_or_bad_loss():
     with pytest.raises(ValueError, match="both -1 and \\+1"):
         linear_svm([[1.0], [2.0]], [1, 1])
