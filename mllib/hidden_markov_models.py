@@ -962,13 +962,23 @@ def _messages(ring, W, lengths):
     return out, scale, p
 
 
+def _row_max(X):
+    """Return X.max(axis=1); column by column where the rows are short, which is faster."""
+    if X.shape[1] > 16:
+        return X.max(axis=1)
+    top = X[:, 0].copy()
+    for column in X.T[1:]:
+        np.maximum(top, column, out=top)
+    return top
+
+
 def _log_weights(pi, log_B, lengths):
     """Return log weights with row maximum 0, the shifts, and which rows are impossible.
 
     The start enters the weights of each first row, so that nothing of pi underflows.
     """
     starts = _starts(lengths)
-    shift = log_B.max(axis=1)
+    shift = _row_max(log_B)
     first = log_B[starts] + safe_log(pi)
     shift[starts] = first.max(axis=1)
     dead = shift == -np.inf
@@ -1096,13 +1106,21 @@ def _trace(v, log_A, p):
     return None if len(after) else states
 
 
-def _trace_in_order(v, log_A, starts):
+def _trace_in_order(v, log_A, starts, chunk=65536):
     """Read the best path off the messages v (n, K), one row after the other."""
     is_last = np.zeros(len(v), dtype=bool)
     is_last[np.append(starts[1:], len(v)) - 1] = True
     z, state = np.empty(len(v), dtype=int), 0
-    for t in range(len(v) - 1, -1, -1):
-        state = z[t] = (v[t] if is_last[t] else v[t] + log_A[:, state]).argmax()
+    for first in range((len(v) - 1) // chunk * chunk, -1, -chunk):
+        part = v[first : first + chunk]
+        pointer = (part[:, :, None] + log_A).argmax(axis=1)
+        ends = is_last[first : first + chunk]
+        pointer[ends] = part[ends].argmax(axis=1)[:, None]  # an end points to its own best state
+        path = []
+        for row in reversed(pointer.tolist()):
+            state = row[state]
+            path.append(state)
+        z[first : first + chunk] = path[::-1]
     return z
 
 
