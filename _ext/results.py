@@ -436,7 +436,7 @@ def edges(pages, results, order):
         for name in page.anchors:
             proofs = page.proved_by.get(name, [])
             for target in [*proofs, *page.rests_on.get(name, [])]:
-                if name not in known or target not in known or name == target:
+                if name == target or not {name, target} <= known & set(home):
                     continue
                 same, forward = home[target][0] == docname, home[target][1] > home[name][1]
                 if same and forward and target not in proofs:

@@ -1,0 +1,559 @@
+"""Concentration inequalities: how far a mean strays from its expectation; exact binomial tails.
+
+Chapter: Learning theory, *Concentration*. Main references: Hoeffding (1963), Chernoff (1952),
+Boucheron, Lugosi and Massart (2013).
+"""
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import betainc, betaincinv, ndtr
+
+from mllib.base import check_scalar
+
+__all__ = [
+    "ChernoffBound",
+    "Interval",
+    "bernoulli_rate",
+    "binomial_mean_tail",
+    "binomial_tail",
+    "central_limit_tail",
+    "chebyshev_bound",
+    "chebyshev_sample_size",
+    "chernoff_bound",
+    "clopper_pearson",
+    "gaussian_rate",
+    "hoeffding_bound",
+    "hoeffding_interval",
+    "hoeffding_log_mgf",
+    "hoeffding_radius",
+    "hoeffding_sample_size",
+    "markov_bound",
+    "rademacher_rate",
+    "subgaussian_bound",
+]
+
+
+# Records -------------------------------------------------------------------------------------
+
+
+class ChernoffBound(NamedTuple):
+    """The best exponential bound on a tail, and where it comes from."""
+
+    bound: float  #: exp(-n rate), an upper bound on P(X_1 + ... + X_n >= n t)
+    rate: float  #: psi*(t) = sup over lambda >= 0 of lambda t - psi(lambda)
+    tilt: float  #: a lambda that attains the rate; inf if only the limit does
+
+
+class Interval(NamedTuple):
+    """A confidence interval for a mean."""
+
+    low: float  #: lower end
+    high: float  #: upper end
+
+
+# Checks --------------------------------------------------------------------------------------
+
+
+def _positive(value, name):
+    return check_scalar(value, name, low=0, open_low=True)
+
+
+def _count(n, name="n"):
+    return check_scalar(n, name, low=1, integer=True)
+
+
+def _probability(p, name):
+    return check_scalar(p, name, low=0, high=1)
+
+
+def _risk(delta):
+    return check_scalar(delta, "delta", low=0, high=1, open_low=True, open_high=True)
+
+
+def _sides(two_sided):
+    if not isinstance(two_sided, (bool, np.bool_)):
+        raise ValueError(f"two_sided must be True or False, got {two_sided!r}.")
+    return 2.0 if two_sided else 1.0
+
+
+def _mean_squared_range(low, high, n=None):
+    """Return (1/n) sum_i (b_i - a_i)^2 for one common range or one range for each variable."""
+    low, high = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
+    if low.ndim > 1 or high.ndim > 1:
+        raise ValueError("low and high must be numbers, or vectors with one entry per variable.")
+    for end in (low, high):
+        if n is not None and end.ndim == 1 and len(end) != n:
+            raise ValueError(f"low and high must have n = {n} entries, got {len(end)}.")
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        raise ValueError("low and high must be finite: the inequality needs bounded variables.")
+    if not np.all(low < high):
+        raise ValueError("low must be below high for every variable: swap them.")
+    return float(np.mean((high - low) ** 2))
+
+
+# First moments -------------------------------------------------------------------------------
+
+
+def markov_bound(mean, t):
+    """Return E[Z] / t, an upper bound on P(Z >= t) for Z >= 0.
+
+    Parameters
+    ----------
+    mean : float
+        E[Z], at least 0.
+    t : float
+        Threshold, above 0, in the unit of Z.
+
+    Returns
+    -------
+    float
+        May exceed 1, and then says nothing.
+
+    Raises
+    ------
+    ValueError
+        If mean < 0 or t <= 0.
+
+    References
+    ----------
+    Book: concentration-markov.
+
+    Examples
+    --------
+    >>> markov_bound(1.0, 4.0)
+    0.25
+    """
+    return float(check_scalar(mean, "mean", low=0) / _positive(t, "t"))
+
+
+def chebyshev_bound(variance, t, n=1):
+    """Return Var[X] / (n t^2), an upper bound on P(|Y_n - E Y_n| >= t) for a mean of n variables.
+
+    Parameters
+    ----------
+    variance : float
+        Var[X] of each of n uncorrelated variables.
+    t : float
+        Deviation, above 0, in the unit of X.
+    n : int
+        How many are averaged.
+
+    References
+    ----------
+    Book: concentration-chebyshev.
+
+    Examples
+    --------
+    >>> chebyshev_bound(0.25, 0.5, n=4)
+    0.25
+    """
+    check_scalar(variance, "variance", low=0)
+    return float(variance / (_count(n) * _positive(t, "t") ** 2))
+
+
+def chebyshev_sample_size(variance, epsilon, delta):
+    """Return the smallest n with Var[X] / (n epsilon^2) <= delta.
+
+    Parameters
+    ----------
+    variance : float
+        Var[X].
+    epsilon : float
+        Deviation that is tolerated.
+    delta : float
+        Probability of a larger one, in (0, 1).
+
+    Examples
+    --------
+    >>> chebyshev_sample_size(0.25, 0.1, 0.05)
+    500
+    """
+    check_scalar(variance, "variance", low=0)
+    _positive(epsilon, "epsilon")
+    n = variance / (epsilon**2 * _risk(delta))
+    return max(1, math.ceil(n * (1 - 1e-12)))
+
+
+# Exponential moments -------------------------------------------------------------------------
+
+
+def chernoff_bound(log_mgf, t, n=1):
+    """Return exp(-n psi*(t)), an upper bound on P(X_1 + ... + X_n >= n t).
+
+    psi*(t) = sup over lambda >= 0 of lambda t - psi(lambda), psi(lambda) = log E exp(lambda X).
+    The function to be maximised is concave and 0 at lambda = 0: the maximum is bracketed by
+    doubling and then found by golden sections.
+
+    Parameters
+    ----------
+    log_mgf : callable
+        psi, convex, with psi(0) = 0; may return inf where the moment does not exist.
+    t : float
+        Threshold for the mean of the n variables.
+    n : int
+        How many independent copies are added.
+
+    Returns
+    -------
+    ChernoffBound
+
+    Raises
+    ------
+    ValueError
+        If log_mgf is not a function with psi(0) = 0, or returns NaN.
+
+    References
+    ----------
+    Book: concentration-chernoff. Chernoff (1952), Annals of Mathematical Statistics 23, 493-507.
+
+    Examples
+    --------
+    >>> round(chernoff_bound(lambda v: v**2 / 2, 1.0).rate, 6)  # the standard Gaussian
+    0.5
+    """
+    if not callable(log_mgf) or abs(log_mgf(0.0)) > 1e-12:
+        raise ValueError("log_mgf must be a function psi with psi(0) = 0, psi(v) = log E exp(v X).")
+    check_scalar(t, "t")
+    _count(n)
+
+    def gain(v):
+        value = v * t - log_mgf(v)
+        if value != value:
+            raise ValueError(f"log_mgf must not return NaN, it does at {v:g}: return inf instead.")
+        return value
+
+    tilt, rate = _maximise_concave(gain)
+    return ChernoffBound(math.exp(-n * rate), rate, tilt)
+
+
+def _maximise_concave(gain, largest=1e6):
+    """Maximise a concave function with gain(0) = 0 over v >= 0."""
+    high = 1e-3
+    while high < largest and gain(2 * high) > gain(high):
+        high *= 2
+    if high >= largest:
+        return math.inf, float(gain(high))
+    low, high = 0.0, 2 * high
+    golden = (math.sqrt(5) - 1) / 2
+    for _ in range(120):
+        left, right = high - golden * (high - low), low + golden * (high - low)
+        if gain(left) >= gain(right):
+            high = right
+        else:
+            low = left
+    v = 0.5 * (low + high)
+    return (v, float(gain(v))) if gain(v) > 0 else (0.0, 0.0)
+
+
+def bernoulli_rate(q, p):
+    """Return psi*(q) = q log(q/p) + (1-q) log((1-q)/(1-p)) for a Bernoulli(p) variable, q >= p.
+
+    It is the Kullback-Leibler divergence from Bernoulli(p) to Bernoulli(q), in nats; 0 for q <= p
+    and infinite where q is impossible.
+
+    Parameters
+    ----------
+    q : float
+        Threshold for the mean, in [0, 1].
+    p : float
+        Success probability, in [0, 1].
+
+    Examples
+    --------
+    >>> bernoulli_rate(1.0, 0.5) == math.log(2)
+    True
+    """
+    q, p = float(_probability(q, "q")), float(_probability(p, "p"))
+    if q <= p:
+        return 0.0
+    if p == 0:
+        return math.inf
+    tail = 0.0 if q == 1 else (1 - q) * math.log((1 - q) / (1 - p))
+    return q * math.log(q / p) + tail
+
+
+def gaussian_rate(t, sigma):
+    """Return psi*(t) = t^2 / (2 sigma^2) for a N(0, sigma^2) variable, and 0 for t <= 0."""
+    check_scalar(t, "t")
+    return max(0.0, t) ** 2 / (2 * _positive(sigma, "sigma") ** 2)
+
+
+def rademacher_rate(t):
+    """Return psi*(t) = ((1+t) log(1+t) + (1-t) log(1-t)) / 2 for X = -1 or +1 with probability 1/2.
+
+    0 for t <= 0 and infinite for t > 1.
+    """
+    check_scalar(t, "t")
+    return math.inf if t > 1 else bernoulli_rate((1 + t) / 2, 0.5) if t > 0 else 0.0
+
+
+def subgaussian_bound(n, epsilon, sigma, *, two_sided=True):
+    """Return exp(-n epsilon^2 / (2 sigma^2)), doubled for two sides.
+
+    It bounds P(|Y_n| >= epsilon) for the mean Y_n of n independent variables of mean 0 with
+    log E exp(lambda X) <= lambda^2 sigma^2 / 2 for all lambda.
+
+    Parameters
+    ----------
+    n : int
+    epsilon : float
+        Deviation, above 0.
+    sigma : float
+        Sub-Gaussian constant, above 0.
+    two_sided : bool
+        Whether both directions count.
+
+    References
+    ----------
+    Book: concentration-subgaussian.
+    """
+    _count(n)
+    exponent = -n * _positive(epsilon, "epsilon") ** 2 / (2 * _positive(sigma, "sigma") ** 2)
+    return _sides(two_sided) * math.exp(exponent)
+
+
+# Bounded variables ---------------------------------------------------------------------------
+
+
+def hoeffding_log_mgf(v, low, high):
+    """Return v^2 (b - a)^2 / 8, which bounds log E exp(v (X - E X)) for X in [a, b].
+
+    Parameters
+    ----------
+    v : float
+    low, high : float
+        The range [a, b] of X.
+
+    References
+    ----------
+    Book: concentration-hoeffding-lemma.
+    """
+    check_scalar(v, "v")
+    return v**2 * _mean_squared_range(low, high) / 8
+
+
+def hoeffding_bound(n, epsilon, low=0.0, high=1.0, *, two_sided=True):
+    """Return exp(-2 n epsilon^2 / ((1/n) sum_i (b_i - a_i)^2)), doubled for two sides.
+
+    It bounds P(|Y_n - E Y_n| >= epsilon) for the mean Y_n of n independent X_i in [a_i, b_i].
+
+    Parameters
+    ----------
+    n : int
+        How many variables are averaged.
+    epsilon : float
+        Deviation, above 0, in the unit of X.
+    low, high : float or array of shape (n,)
+        Ranges a_i and b_i.
+    two_sided : bool
+        Whether both directions count.
+
+    Returns
+    -------
+    float
+        May exceed 1, and then says nothing.
+
+    Raises
+    ------
+    ValueError
+        If n < 1, epsilon <= 0, a range is empty or infinite, or their number is not n.
+
+    References
+    ----------
+    Book: concentration-hoeffding. Hoeffding (1963), theorem 2, JASA 58, 13-30.
+
+    Examples
+    --------
+    >>> round(hoeffding_bound(100, 0.1), 4)
+    0.2707
+    """
+    _count(n)
+    _positive(epsilon, "epsilon")
+    exponent = (
+        -2 * n * epsilon**2 / _mean_squared_range(low, high, n)
+    )  # (eq-concentration-hoeffding)
+    return _sides(two_sided) * math.exp(exponent)
+
+
+def hoeffding_radius(n, delta, low=0.0, high=1.0, *, two_sided=True):
+    """Return the epsilon at which the Hoeffding bound for n variables equals delta.
+
+    Parameters
+    ----------
+    n : int
+    delta : float
+        Probability of a larger deviation, in (0, 1).
+    low, high : float or array of shape (n,)
+    two_sided : bool
+
+    Examples
+    --------
+    >>> round(hoeffding_radius(100, 0.05), 4)
+    0.1358
+    """
+    _count(n)
+    spread = _mean_squared_range(low, high, n)
+    return math.sqrt(spread * math.log(_sides(two_sided) / _risk(delta)) / (2 * n))
+
+
+def hoeffding_sample_size(epsilon, delta, low=0.0, high=1.0, *, two_sided=True):
+    """Return the smallest n whose Hoeffding bound is at most delta, for a common range.
+
+    Parameters
+    ----------
+    epsilon : float
+        Deviation that is tolerated, above 0.
+    delta : float
+        Probability of a larger one, in (0, 1).
+    low, high : float
+        Common range.
+    two_sided : bool
+
+    Examples
+    --------
+    >>> hoeffding_sample_size(0.1, 0.05)
+    185
+    """
+    _positive(epsilon, "epsilon")
+    spread = _mean_squared_range(low, high, 1)
+    n = spread * math.log(_sides(two_sided) / _risk(delta)) / (2 * epsilon**2)
+    return max(1, math.ceil(n * (1 - 1e-12)))
+
+
+def hoeffding_interval(mean, n, delta, low=0.0, high=1.0):
+    """Return the interval mean -+ radius, clipped to [low, high]; it misses with probability delta.
+
+    Parameters
+    ----------
+    mean : float
+        Observed mean of n independent variables in [low, high].
+    n : int
+    delta : float
+        In (0, 1).
+    low, high : float
+
+    Returns
+    -------
+    Interval
+    """
+    check_scalar(mean, "mean", low=low, high=high)
+    radius = hoeffding_radius(n, delta, low, high)
+    return Interval(max(low, mean - radius), min(high, mean + radius))
+
+
+# Exact and approximate tails -----------------------------------------------------------------
+
+
+def binomial_tail(k, n, p):
+    """Return P(S >= k) for S the number of successes in n independent trials, exact to rounding.
+
+    For 1 <= k <= n it is the incomplete beta integral I_p(k, n - k + 1). With a
+    ``fractions.Fraction`` for p the sum is evaluated in fractions and a Fraction returned.
+
+    Parameters
+    ----------
+    k : int
+    n : int
+    p : float or Fraction
+        Success probability, in [0, 1].
+
+    Examples
+    --------
+    >>> binomial_tail(2, 3, Fraction(1, 2))
+    Fraction(1, 2)
+    """
+    _count(n)
+    check_scalar(k, "k", integer=True)
+    _probability(p, "p")
+    if isinstance(p, Fraction):
+        terms = (math.comb(n, j) * p**j * (1 - p) ** (n - j) for j in range(max(0, k), n + 1))
+        return sum(terms, Fraction(0))
+    if k <= 0:
+        return 1.0
+    return 0.0 if k > n else float(betainc(k, n - k + 1, p))
+
+
+def binomial_mean_tail(n, p, epsilon, *, two_sided=True):
+    """Return P(|S/n - p| >= epsilon), or P(S/n - p >= epsilon) for one side, exact to rounding.
+
+    The thresholds n (p + epsilon) and n (p - epsilon) are computed in fractions of the shortest
+    decimals that denote p and epsilon, so that 0.1 means one tenth.
+
+    Parameters
+    ----------
+    n : int
+    p : float or Fraction
+    epsilon : float or Fraction
+        Above 0.
+    two_sided : bool
+
+    Examples
+    --------
+    >>> binomial_mean_tail(10, 0.5, 0.5)
+    0.001953125
+    """
+    _count(n)
+    _probability(p, "p")
+    _positive(epsilon, "epsilon")
+    q, e = (v if isinstance(v, Fraction) else Fraction(repr(float(v))) for v in (p, epsilon))
+    upper = binomial_tail(math.ceil(n * (q + e)), n, p)
+    if _sides(two_sided) == 1:
+        return upper
+    return upper + binomial_tail(n - math.floor(n * (q - e)), n, 1 - p)
+
+
+def central_limit_tail(n, epsilon, sigma, *, two_sided=True):
+    """Return Phi(-sqrt(n) epsilon / sigma), doubled for two sides: an approximation, not a bound.
+
+    Parameters
+    ----------
+    n : int
+    epsilon : float
+        Deviation of the mean, above 0.
+    sigma : float
+        Standard deviation of one variable.
+    two_sided : bool
+
+    References
+    ----------
+    Book: concentration-clt.
+    """
+    _count(n)
+    z = math.sqrt(n) * _positive(epsilon, "epsilon") / _positive(sigma, "sigma")
+    return _sides(two_sided) * float(ndtr(-z))
+
+
+def clopper_pearson(k, n, delta):
+    """Return the exact interval for a success probability after k successes in n trials.
+
+    Its ends are the p at which P(S >= k) and P(S <= k) fall to delta / 2.
+
+    Parameters
+    ----------
+    k, n : int
+        0 <= k <= n.
+    delta : float
+        Largest probability of missing p, in (0, 1).
+
+    Returns
+    -------
+    Interval
+
+    References
+    ----------
+    Clopper and Pearson (1934), Biometrika 26, 404-413.
+
+    Examples
+    --------
+    >>> [round(v, 4) for v in clopper_pearson(0, 10, 0.05)]
+    [0.0, 0.3085]
+    """
+    _count(n)
+    check_scalar(k, "k", low=0, high=n, integer=True)
+    _risk(delta)
+    low = 0.0 if k == 0 else float(betaincinv(k, n - k + 1, delta / 2))
+    high = 1.0 if k == n else float(betaincinv(k + 1, n - k, 1 - delta / 2))
+    return Interval(low, high)

@@ -1,0 +1,180 @@
+"""The concentration module: bounds, exact tails, inversions, errors."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import binom, binomtest
+
+from mllib import concentration as co
+
+HALF = Fraction(1, 2)
+
+
+# exact tails ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 30])
+@pytest.mark.parametrize("p", [0.0, 0.1, 0.5, 1.0])
+def test_binomial_tail_equals_scipy_and_fractions(n, p):
+    for k in range(-1, n + 3):
+        assert co.binomial_tail(k, n, p) == pytest.approx(binom.sf(k - 1, n, p), abs=1e-14)
+        exact = co.binomial_tail(k, n, Fraction(repr(p)))
+        assert float(exact) == pytest.approx(co.binomial_tail(k, n, p), rel=1e-12)
+
+
+def test_binomial_mean_tail_counts_the_threshold_itself():
+    # 0.5 + 0.1 is 0.6 in decimals: 6 of 10 belongs to the tail.
+    assert co.binomial_mean_tail(10, 0.5, 0.1, two_sided=False) == pytest.approx(386 / 1024)
+    assert co.binomial_mean_tail(10, 0.5, 0.1) == pytest.approx(2 * 386 / 1024)
+    assert co.binomial_mean_tail(10, 0.3, 0.1) == pytest.approx(
+        sum(binom.pmf(k, 10, 0.3) for k in range(11) if abs(k - 3) >= 1)
+    )
+    assert co.binomial_mean_tail(3, HALF, HALF) == Fraction(1, 4)
+
+
+def test_clopper_pearson_equals_scipy():
+    for k, n in ((0, 5), (3, 10), (10, 10), (17, 189)):
+        theirs = binomtest(k, n).proportion_ci(0.95, method="exact")
+        assert tuple(co.clopper_pearson(k, n, 0.05)) == pytest.approx((theirs.low, theirs.high))
+
+
+# bounds --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 5, 40, 300])
+@pytest.mark.parametrize("p", [0.05, 0.3, 0.5, 0.9])
+def test_every_bound_lies_above_the_exact_tail(n, p):
+    for epsilon in (0.02, 0.1, 0.25, 0.4):
+        one = co.binomial_mean_tail(n, p, epsilon, two_sided=False)
+        two = co.binomial_mean_tail(n, p, epsilon)
+        assert one <= co.markov_bound(p, p + epsilon) * (1 + 1e-12)
+        assert two <= co.chebyshev_bound(p * (1 - p), epsilon, n) * (1 + 1e-12)
+        assert two <= co.hoeffding_bound(n, epsilon)
+        assert one <= co.hoeffding_bound(n, epsilon, two_sided=False)
+        if p + epsilon <= 1:
+            chernoff = math.exp(-n * co.bernoulli_rate(p + epsilon, p))
+            assert one <= chernoff * (1 + 1e-9) <= co.hoeffding_bound(n, epsilon, two_sided=False)
+
+
+def test_a_larger_constant_in_the_exponent_would_be_wrong():
+    tails = [(n, e) for n in range(1, 3000, 7) for e in (0.05, 0.1, 0.2, 0.3)]
+    exact = np.array([co.binomial_mean_tail(n, 0.5, e) for n, e in tails])
+    right = np.array([co.hoeffding_bound(n, e) for n, e in tails])
+    wrong = np.array([2 * math.exp(-2.2 * n * e**2) for n, e in tails])
+    assert (exact <= right).all()
+    assert not (exact <= wrong).all()
+
+
+@pytest.mark.parametrize(
+    ("log_mgf", "rate", "points"),
+    [
+        (
+            lambda v: math.log(0.7 + 0.3 * math.exp(v)),
+            lambda t: co.bernoulli_rate(t, 0.3),
+            (0.1, 0.3, 0.5, 0.9),
+        ),
+        (lambda v: 2.0 * v**2, lambda t: co.gaussian_rate(t, 2.0), (-1.0, 0.0, 0.5, 3.0)),
+        (lambda v: math.log(math.cosh(v)), co.rademacher_rate, (-0.2, 0.3, 0.9)),
+    ],
+)
+def test_numeric_legendre_transform_equals_the_closed_forms(log_mgf, rate, points):
+    for t in points:
+        answer = co.chernoff_bound(log_mgf, t, n=7)
+        assert answer.rate == pytest.approx(rate(t), abs=1e-12)
+        assert answer.bound == pytest.approx(math.exp(-7 * rate(t)), abs=1e-12)
+
+
+def test_chernoff_takes_only_positive_tilts_and_notices_infinite_rates():
+    below = co.chernoff_bound(lambda v: v, 0.5)  # X = 1 always, threshold below its mean
+    assert below == (1.0, 0.0, 0.0)
+    above = co.chernoff_bound(lambda v: v, 1.5)  # X = 1 never reaches 1.5
+    assert above.bound == 0.0
+    assert above.tilt == math.inf
+    exponential = co.chernoff_bound(lambda v: -math.log(1 - v) if v < 1 else math.inf, 3.0)
+    assert exponential.rate == pytest.approx(3 - 1 - math.log(3), abs=1e-9)
+
+
+def test_rates_at_the_edges():
+    assert co.bernoulli_rate(0.2, 0.0) == math.inf
+    assert co.bernoulli_rate(1.0, 1.0) == 0.0
+    assert co.rademacher_rate(1.0) == pytest.approx(math.log(2))
+    assert co.rademacher_rate(1.5) == math.inf
+
+
+def test_unequal_ranges_enter_by_their_mean_square():
+    low, high = np.zeros(4), np.array([1.0, 2.0, 3.0, 4.0])
+    expected = 2 * math.exp(-2 * 4 * 0.25 / 7.5)
+    assert co.hoeffding_bound(4, 0.5, low, high) == pytest.approx(expected)
+    assert co.subgaussian_bound(9, 0.3, 0.5) == pytest.approx(co.hoeffding_bound(9, 0.3))
+    assert co.hoeffding_log_mgf(2.0, -1, 1) == 2.0
+
+
+# inversions ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("two_sided", [True, False])
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 0.05), (0.01, 1e-6), (0.5, 0.9)])
+def test_sample_sizes_are_the_smallest_that_do(epsilon, delta, two_sided):
+    n = co.hoeffding_sample_size(epsilon, delta, two_sided=two_sided)
+    assert co.hoeffding_bound(n, epsilon, two_sided=two_sided) <= delta * (1 + 1e-9)
+    assert n == 1 or co.hoeffding_bound(n - 1, epsilon, two_sided=two_sided) > delta
+    radius = co.hoeffding_radius(n, delta, two_sided=two_sided)
+    assert co.hoeffding_bound(n, radius, two_sided=two_sided) == pytest.approx(delta)
+    m = co.chebyshev_sample_size(0.25, epsilon, delta)
+    assert co.chebyshev_bound(0.25, epsilon, m) <= delta * (1 + 1e-9)
+    assert m == 1 or co.chebyshev_bound(0.25, epsilon, m - 1) > delta
+
+
+def test_intervals_are_clipped():
+    assert co.hoeffding_interval(0.02, 50, 0.05).low == 0.0
+    assert co.hoeffding_interval(0.98, 50, 0.05).high == 1.0
+
+
+def test_scaling_the_unit_changes_nothing():
+    for scale in (1e-8, 1e8):
+        assert co.hoeffding_bound(50, 0.1 * scale, 0.0, scale) == pytest.approx(
+            co.hoeffding_bound(50, 0.1)
+        )
+        assert co.central_limit_tail(50, 0.1 * scale, 0.5 * scale) == pytest.approx(
+            co.central_limit_tail(50, 0.1, 0.5)
+        )
+
+
+# bad input -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: co.markov_bound(-1.0, 2.0), "mean must be a number in"),
+        (lambda: co.markov_bound(1.0, 0.0), "t must be a number in"),
+        (lambda: co.chebyshev_bound(-0.1, 1.0), "variance must be"),
+        (lambda: co.chebyshev_bound(1.0, 1.0, n=0), "n must be an integer"),
+        (lambda: co.chebyshev_sample_size(1.0, 0.1, 0.0), "delta must be a number in \\(0, 1\\)"),
+        (lambda: co.hoeffding_bound(0, 0.1), "n must be an integer"),
+        (lambda: co.hoeffding_bound(2.5, 0.1), "n must be an integer"),
+        (lambda: co.hoeffding_bound(5, 0.0), "epsilon must be a number"),
+        (lambda: co.hoeffding_bound(5, np.nan), "epsilon must be a number"),
+        (lambda: co.hoeffding_bound(5, 0.1, 1.0, 0.0), "low must be below high"),
+        (lambda: co.hoeffding_bound(5, 0.1, 0.0, np.inf), "must be finite"),
+        (lambda: co.hoeffding_bound(5, 0.1, np.zeros(4), np.ones(4)), "must have n = 5 entries"),
+        (lambda: co.hoeffding_bound(1, 0.1, np.zeros((1, 1)), 1.0), "must be numbers, or vectors"),
+        (lambda: co.hoeffding_bound(5, 0.1, two_sided="yes"), "two_sided must be True or False"),
+        (lambda: co.hoeffding_sample_size(0.1, 1.0), "delta must be a number in"),
+        (lambda: co.hoeffding_radius(5, -0.1), "delta must be a number in"),
+        (lambda: co.binomial_tail(1, 2, 1.5), "p must be a number in \\[0, 1\\]"),
+        (lambda: co.binomial_tail(1.5, 2, 0.5), "k must be an integer"),
+        (lambda: co.binomial_mean_tail(5, 0.5, -1), "epsilon must be a number"),
+        (lambda: co.bernoulli_rate(1.2, 0.5), "q must be a number in"),
+        (lambda: co.gaussian_rate(1.0, 0.0), "sigma must be a number"),
+        (lambda: co.clopper_pearson(6, 5, 0.1), "k must be an integer in"),
+        (lambda: co.chernoff_bound(3.0, 1.0), "log_mgf must be a function"),
+        (lambda: co.chernoff_bound(lambda v: 1.0 + v, 1.0), "psi\\(0\\) = 0"),
+        (lambda: co.chernoff_bound(lambda v: math.nan if v else 0.0, 1.0), "must not return NaN"),
+    ],
+)
+def test_bad_input_is_refused_with_one_sentence(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
