@@ -1,10 +1,13 @@
 """The library against other people's: objectives, residuals and parameters agree."""
 
+import warnings
+
 import hmmlearn.hmm
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import Perceptron as SklearnPerceptron
+from sklearn.mixture import GaussianMixture as SklearnMixture
 from sklearn.svm import SVC as SklearnSVC
 from sklearn.svm import LinearSVC as SklearnLinearSVC
 
@@ -18,6 +21,7 @@ from mllib.hidden_markov_models import (
     PoissonHMM,
 )
 from mllib.hidden_markov_models import sample as sample_hmm
+from mllib.mixtures_and_em import GaussianMixture, MixtureParams
 from mllib.perceptron import Perceptron, add_intercept, perceptron
 from mllib.support_vector_machines import SVC, LinearSVC, dual_objective, hinge_objective
 
@@ -171,3 +175,41 @@ def test_hmm_equals_hmmlearn_after_twenty_iterations(kind, lengths):
     assert (path == their_path).all()
     gamma = theirs.predict_proba(X, lengths)
     np.testing.assert_allclose(ours.predict_proba(X, lengths=lengths), gamma, atol=1e-8)
+
+
+# Mixtures and EM ---
+
+
+@pytest.mark.parametrize("family", ["full", "tied", "diag", "spherical"])
+@pytest.mark.parametrize("d", [1, 2, 7])
+def test_gaussian_mixture_takes_sklearns_path(family, d):
+    rng = np.random.default_rng(d)
+    X = rng.standard_normal((400, d)) + 3 * rng.integers(0, 3, (400, 1))
+    means = X[:3]
+    precisions = {"full": np.stack([np.eye(d)] * 3), "tied": np.eye(d)}
+    precisions |= {"diag": np.ones((3, d)), "spherical": np.ones(3)}
+    theirs = SklearnMixture(
+        3,
+        covariance_type=family,
+        weights_init=np.full(3, 1 / 3),
+        means_init=means,
+        precisions_init=precisions[family],
+        max_iter=30,
+        tol=0,
+        reg_covar=0,
+    )
+    start = MixtureParams(np.full(3, 1 / 3), means, np.stack([np.eye(d)] * 3))
+    ours = GaussianMixture(
+        3, covariance_type=family, init=start, max_iter=30, tol=0, covariance_floor=0
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs.fit(X)
+        ours.fit(X)
+    np.testing.assert_allclose(ours.weights_, theirs.weights_, rtol=1e-7)
+    np.testing.assert_allclose(ours.means_, theirs.means_, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(ours.covariances_, theirs.covariances_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(ours.score_samples(X), theirs.score_samples(X), rtol=1e-7)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-8)
+    assert ours.bic(X) == pytest.approx(theirs.bic(X), rel=1e-9)
+    assert ours.aic(X) == pytest.approx(theirs.aic(X), rel=1e-9)

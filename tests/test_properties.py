@@ -6,6 +6,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from mllib.hidden_markov_models import forward, posteriors, viterbi
+from mllib.mixtures_and_em import (
+    MixtureParams,
+    kl_gap,
+    lloyd,
+    log_likelihood,
+    lower_bound,
+    m_step,
+    responsibilities,
+)
 from mllib.perceptron import add_intercept, is_separable, kernel_perceptron, perceptron
 from mllib.support_vector_machines import (
     SVC,
@@ -172,3 +181,40 @@ def test_hmm_best_path_lies_below_the_sum_and_above_its_share(chain):
     K, T = len(chain[0]), len(chain[2])
     best, total = viterbi(*chain).log_probability, forward(*chain).log_likelihood
     assert total - T * np.log(K) - 1e-9 <= best <= total + 1e-9
+
+
+# Mixtures and EM ---
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(1, 3))
+def test_bound_plus_gap_is_the_log_likelihood_and_an_m_step_never_lowers_it(seed, K, d):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((20, d))
+    theta = MixtureParams(np.full(K, 1 / K), X[:K], np.stack([np.eye(d)] * K))
+    R = rng.dirichlet(np.ones(K), size=20)
+    value = log_likelihood(X, theta)
+    np.testing.assert_allclose(lower_bound(X, R, theta) + kl_gap(X, R, theta), value, rtol=1e-10)
+    assert kl_gap(X, R, theta) >= -1e-10
+    after = m_step(X, responsibilities(X, theta))
+    assert log_likelihood(X, after) >= value - 1e-9 * abs(value)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_mixture_is_equivariant_under_relabelling_and_translation(seed):
+    rng = np.random.default_rng(seed)
+    X, c, p = rng.standard_normal((15, 2)), rng.standard_normal(2), rng.permutation(3)
+    theta = MixtureParams(rng.dirichlet(np.ones(3)), X[:3], np.stack([np.eye(2)] * 3))
+    moved = MixtureParams(theta.weights[p], theta.means[p] + c, theta.covariances[p])
+    np.testing.assert_allclose(
+        responsibilities(X, theta)[:, p], responsibilities(X + c, moved), atol=1e-9
+    )
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_k_means_is_the_hard_limit_of_em(seed):
+    X = np.random.default_rng(seed).standard_normal((12, 2))
+    D = np.sort(((X[:, None] - X[:3]) ** 2).sum(axis=-1), axis=1)
+    variance = (D[:, 1] - D[:, 0]).min() / 200  # responsibilities off by less than exp(-100)
+    sharp = MixtureParams(np.full(3, 1 / 3), X[:3], np.stack([variance * np.eye(2)] * 3))
+    after = m_step(X, responsibilities(X, sharp)).means
+    np.testing.assert_allclose(after, lloyd(X, X[:3], max_iter=1).centres, atol=1e-12)

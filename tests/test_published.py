@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.cluster.hierarchy import fcluster, linkage
 
-from mllib.course.datasets import earthquakes
+from mllib.course.datasets import earthquakes, faithful
 from mllib.hidden_markov_models import PoissonHMM, forward, posteriors, viterbi
+from mllib.mixtures_and_em import GaussianMixture, e_step, em, m_step, start_from_labels
 from mllib.perceptron import add_intercept, perceptron
 from mllib.support_vector_machines import polynomial_kernel, smo
 
@@ -73,3 +75,40 @@ def test_earthquakes_with_poisson_states():
         fit = PoissonHMM(K, n_init=5, random_state=0, tol=1e-9, max_iter=2000).fit(X)
         assert -fit.trace_[-1] == pytest.approx(value, abs=1e-4)
     assert np.sort(fit.rates_.ravel()) == pytest.approx([13.134, 19.713, 29.71], abs=1e-3)
+
+
+# Mixtures and EM ---
+
+
+def test_old_faithful_tied_and_full():
+    # mclust's log-likelihoods and BIC (its sign is the opposite of ours).
+    X = faithful().X
+    tied = GaussianMixture(3, covariance_type="tied", random_state=0, tol=1e-12, max_iter=5000)
+    tied.fit(X)
+    assert tied.trace_[-1] == pytest.approx(-1126.316, abs=5e-4)
+    assert -tied.bic(X) == pytest.approx(-2314.30, abs=5e-3)
+    full = GaussianMixture(2, random_state=0, tol=1e-12).fit(X)
+    assert full.trace_[-1] == pytest.approx(-1130.264, abs=5e-4)
+
+
+def test_old_faithful_class_sizes_are_those_of_mclusts_stopping_rule():
+    X = faithful().X
+    ward = fcluster(linkage((X - X.mean(0)) / X.std(0), "ward"), 3, "maxclust") - 1
+    theta, before = start_from_labels(X, ward, 3, covariance_type="tied"), -np.inf
+    while True:
+        R, value = e_step(X, theta)
+        if value - before < 1e-5 * (1 + abs(value)):
+            break
+        theta, before = m_step(X, R, covariance_type="tied"), value
+    assert sorted(np.bincount(R.argmax(axis=1))) == [45, 97, 130]
+
+
+def test_genetic_linkage():
+    # Dempster, Laird and Rubin (1977), section 1: the first iterates and the limit.
+    def expect(t):
+        p = np.array([0.5 + t / 4, (1 - t) / 4, (1 - t) / 4, t / 4])
+        return 125 * t / (2 + t), np.array([125, 18, 20, 34]) @ np.log(p)
+
+    fits = [em(expect, lambda h: (h + 34) / (h + 72), 0.5, tol=tol) for tol in (1e9, 1e-14)]
+    assert fits[0].params == pytest.approx(0.608247423, abs=5e-10)
+    assert fits[1].params == pytest.approx(0.626821498, abs=5e-8)
