@@ -1,0 +1,450 @@
+"""PAC learning: empirical risk, finite classes, shattering, VC dimension and its bounds.
+
+Chapter: Learning theory, *PAC learning*. Main references: Vapnik and Chervonenkis (1971), Valiant
+(1984), Shalev-Shwartz and Ben-David (2014).
+"""
+
+import itertools
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from mllib.base import check_array, check_scalar, check_vector
+from mllib.concentration import hoeffding_bound
+from mllib.perceptron import is_separable
+
+__all__ = [
+    "ErmResult",
+    "empirical_risk",
+    "erm",
+    "finite_class_bound",
+    "finite_class_sample_size",
+    "growth_function",
+    "is_shattered",
+    "linear_dichotomies",
+    "patterns",
+    "sauer_bound",
+    "sine_frequency",
+    "uniform_deviation_bound",
+    "vc_dimension",
+    "vc_generalisation_bound",
+    "vc_log_growth",
+]
+
+
+# Records -------------------------------------------------------------------------------------
+
+
+class ErmResult(NamedTuple):
+    """The hypothesis of least empirical risk in a finite class."""
+
+    index: int  #: its number; the lowest at a tie
+    risk: float  #: its empirical risk R_n
+    risks: np.ndarray  #: the empirical risk of every hypothesis, shape (m,)
+
+
+# Checks --------------------------------------------------------------------------------------
+
+
+def _fraction(value, name):
+    return check_scalar(value, name, low=0, high=1, open_low=True, open_high=True)
+
+
+def _count(value, name, low=1):
+    return check_scalar(value, name, low=low, integer=True)
+
+
+def _family(family):
+    """Return a family of labellings as a boolean array with distinct rows, shape (m, n)."""
+    F = check_array(family, "family")
+    if not np.isin(F, (0.0, 1.0)).all():
+        raise ValueError("family must hold only 0 and 1: map labels -1 and +1 by (y + 1) / 2.")
+    return np.unique(F.astype(bool), axis=0)
+
+
+# Empirical risk ------------------------------------------------------------------------------
+
+
+def empirical_risk(predictions, y):
+    """Return R_n(f) = (1/n) sum_i 1[f(x_i) != y_i] for one hypothesis or for each of several.
+
+    Parameters
+    ----------
+    predictions : array of shape (n,) or (m, n)
+        f(x_i), one row per hypothesis.
+    y : array of shape (n,)
+        Labels of any type.
+
+    Returns
+    -------
+    float or array of shape (m,)
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit or n = 0.
+
+    References
+    ----------
+    Book: pac-learning-setup.
+
+    Examples
+    --------
+    >>> empirical_risk([[0, 1, 1, 0], [1, 1, 1, 1]], [0, 1, 0, 0])
+    array([0.25, 0.75])
+    """
+    predictions, y = np.asarray(predictions), np.asarray(y)
+    if y.ndim != 1 or y.size == 0:
+        raise ValueError(f"y must be a vector with at least one label, got shape {y.shape}.")
+    if predictions.ndim not in (1, 2) or predictions.shape[-1] != len(y):
+        raise ValueError(
+            f"predictions must have one entry (or column) for each of the {len(y)} labels, got "
+            f"shape {predictions.shape}."
+        )
+    return np.mean(predictions != y, axis=-1)
+
+
+def erm(predictions, y):
+    """Return the hypothesis of least empirical risk, argmin over f of R_n(f).
+
+    Parameters
+    ----------
+    predictions : array of shape (m, n)
+        f(x_i), one row per hypothesis.
+    y : array of shape (n,)
+
+    Returns
+    -------
+    ErmResult
+
+    Examples
+    --------
+    >>> erm([[0, 0, 0], [0, 0, 1]], [0, 0, 1]).index
+    1
+    """
+    predictions = np.asarray(predictions)
+    if predictions.ndim != 2 or len(predictions) == 0:
+        raise ValueError(
+            f"predictions must have one row per hypothesis and at least one row, got shape "
+            f"{predictions.shape}."
+        )
+    risks = empirical_risk(predictions, y)
+    best = int(np.argmin(risks))
+    return ErmResult(best, float(risks[best]), risks)
+
+
+# Finite classes ------------------------------------------------------------------------------
+
+
+def uniform_deviation_bound(n, epsilon, size):
+    """Return 2 |F| exp(-2 n epsilon^2), which bounds P(sup over f of |R_n(f) - R(f)| >= epsilon).
+
+    Parameters
+    ----------
+    n : int
+        Sample size.
+    epsilon : float
+        Deviation, above 0.
+    size : int
+        |F|, at least 1.
+
+    References
+    ----------
+    Book: pac-learning-finite-class-proof.
+
+    Examples
+    --------
+    >>> round(uniform_deviation_bound(1000, 0.1, 100), 9)
+    4.12e-07
+    """
+    return _count(size, "size") * hoeffding_bound(n, epsilon)
+
+
+def finite_class_bound(n, delta, size):
+    """Return sqrt((2/n) log(2 |F| / delta)), the excess risk of ERM with probability 1 - delta.
+
+    Losses lie in [0, 1]; the sample is i.i.d.
+
+    Parameters
+    ----------
+    n : int
+        Sample size.
+    delta : float
+        Failure probability, in (0, 1).
+    size : int
+        |F|.
+
+    References
+    ----------
+    Book: pac-learning-finite-class.
+
+    Examples
+    --------
+    >>> round(finite_class_bound(4000, 0.05, 10), 4)
+    0.0547
+    """
+    _count(n, "n")
+    return math.sqrt(2 / n * math.log(2 * _count(size, "size") / _fraction(delta, "delta")))
+
+
+def finite_class_sample_size(epsilon, delta, size):
+    """Return the smallest whole n >= (2 / epsilon^2) log(2 |F| / delta).
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        Excess risk and failure probability, in (0, 1).
+    size : int
+        |F|.
+
+    Examples
+    --------
+    >>> finite_class_sample_size(0.1, 0.05, 10)
+    1199
+    """
+    size = _count(size, "size")
+    n = 2 / _fraction(epsilon, "epsilon") ** 2 * math.log(2 * size / _fraction(delta, "delta"))
+    return math.ceil(n * (1 - 1e-12))
+
+
+# Shattering ----------------------------------------------------------------------------------
+
+
+def patterns(family, points):
+    """Return the distinct labellings that a family induces on some of the points.
+
+    Parameters
+    ----------
+    family : array of 0 and 1 of shape (m, n)
+        One row per hypothesis, one column per point of a finite domain.
+    points : sequence of int
+        Columns.
+
+    Returns
+    -------
+    array of bool of shape (number of labellings, len(points))
+    """
+    return _patterns(_family(family), list(points))
+
+
+def _patterns(F, points):
+    return np.unique(F[:, points], axis=0)
+
+
+def is_shattered(family, points):
+    """Return whether the family induces all 2^k labellings of the k points.
+
+    Parameters
+    ----------
+    family : array of 0 and 1 of shape (m, n)
+    points : sequence of int
+        Columns.
+
+    References
+    ----------
+    Book: pac-learning-shattering.
+
+    Examples
+    --------
+    >>> is_shattered([[0, 0, 0], [0, 0, 1], [0, 1, 1], [1, 1, 1]], [1])
+    True
+    """
+    points = list(points)
+    return len(_patterns(_family(family), points)) == 2 ** len(points)
+
+
+def growth_function(family, k):
+    """Return Pi(k), the largest number of labellings induced on k points of the domain.
+
+    Parameters
+    ----------
+    family : array of 0 and 1 of shape (m, n)
+    k : int
+        0 <= k <= n.
+
+    Examples
+    --------
+    >>> growth_function([[0, 0, 0], [0, 0, 1], [0, 1, 1], [1, 1, 1]], 2)
+    3
+    """
+    F = _family(family)
+    check_scalar(k, "k", low=0, high=F.shape[1], integer=True)
+    subsets = itertools.combinations(range(F.shape[1]), k)
+    return max(len(_patterns(F, list(points))) if k else 1 for points in subsets)
+
+
+def vc_dimension(family):
+    """Return the size of the largest shattered set of points of a finite domain, by exhaustion.
+
+    Subsets of shattered sets are shattered, so the search stops at the first size without one.
+
+    Parameters
+    ----------
+    family : array of 0 and 1 of shape (m, n)
+        One row per hypothesis, one column per point.
+
+    Returns
+    -------
+    int
+        At least 0 and at most log2 of the number of distinct rows.
+
+    Raises
+    ------
+    ValueError
+        If the family is empty or holds other values than 0 and 1.
+
+    References
+    ----------
+    Book: pac-learning-vc-dimension.
+
+    Examples
+    --------
+    >>> vc_dimension([[0, 0, 0], [0, 0, 1], [0, 1, 1], [1, 1, 1]])
+    1
+    """
+    F = _family(family)
+    k = 0
+    while 2 ** (k + 1) <= len(F) and k < F.shape[1]:
+        subsets = itertools.combinations(range(F.shape[1]), k + 1)
+        if not any(len(_patterns(F, list(points))) == 2 ** (k + 1) for points in subsets):
+            break
+        k += 1
+    return k
+
+
+def linear_dichotomies(X, *, intercept=True):
+    """Return all labellings of the points that a hyperplane can make, by linear programming.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Points, at most 16 of them.
+    intercept : bool
+        Whether the hyperplane may pass beside the origin.
+
+    Returns
+    -------
+    array of int of shape (number of labellings, n)
+        Entries 0 and 1.
+
+    References
+    ----------
+    Book: pac-learning-linear-classifier-vc. Cover (1965) counts them in general position.
+
+    Examples
+    --------
+    >>> len(linear_dichotomies([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
+    14
+    """
+    X = check_array(X)
+    if len(X) > 16:
+        raise ValueError(f"X must have at most 16 rows, got {len(X)}: 2^n labellings are tried.")
+    labellings = itertools.product((0, 1), repeat=len(X))
+    made = [t for t in labellings if is_separable(X, 2.0 * np.array(t) - 1, intercept=intercept)]
+    return np.array(made, dtype=int).reshape(-1, len(X))
+
+
+# Bounds --------------------------------------------------------------------------------------
+
+
+def sauer_bound(n, d):
+    """Return sum over i = 0..d of binomial(n, i), which bounds the growth function.
+
+    Parameters
+    ----------
+    n : int
+        Number of points.
+    d : int
+        VC dimension.
+
+    References
+    ----------
+    Book: pac-learning-sauer. Sauer (1972).
+
+    Examples
+    --------
+    >>> sauer_bound(4, 2)
+    11
+    """
+    _count(n, "n", low=0)
+    return sum(math.comb(n, i) for i in range(_count(d, "d", low=0) + 1))
+
+
+def vc_log_growth(n, d):
+    """Return d log(e n / d), an upper bound on the logarithm of the growth function at n >= d."""
+    _count(d, "d")
+    if _count(n, "n") < d:
+        raise ValueError(
+            f"n must be at least d = {d}, got {n}: below, all 2^n labellings may occur."
+        )
+    return d * math.log(math.e * n / d)
+
+
+def vc_generalisation_bound(n, d, delta):
+    """Return sqrt((8 d log(2 e n / d) + 8 log(4 / delta)) / n).
+
+    With probability at least 1 - delta over an i.i.d. sample, R(f) <= R_n(f) + this for all f of a
+    class of VC dimension d at once, for the 0-1 loss.
+
+    Parameters
+    ----------
+    n : int
+        Sample size, with 2 n >= d.
+    d : int
+        VC dimension, at least 1.
+    delta : float
+        Failure probability, in (0, 1).
+
+    Returns
+    -------
+    float
+        May exceed 1, and then says nothing.
+
+    Raises
+    ------
+    ValueError
+        If 2 n < d, or delta is outside (0, 1).
+
+    References
+    ----------
+    Book: pac-learning-generalization-bound. Vapnik and Chervonenkis (1971).
+
+    Examples
+    --------
+    >>> round(vc_generalisation_bound(500, 10, 0.05), 3)
+    0.983
+    """
+    _count(n, "n")
+    log_growth = vc_log_growth(2 * n, d)
+    return math.sqrt(8 * (log_growth + math.log(4 / _fraction(delta, "delta"))) / n)
+
+
+def sine_frequency(y):
+    """Return omega with sign(sin(omega 10^-i)) = +1 exactly where y_i = 1, for i = 1..k.
+
+    omega = pi (1 + sum over i with y_i = 0 of 10^i): one number memorises any labelling.
+
+    Parameters
+    ----------
+    y : sequence of 0 and 1
+        At most 12 labels, so that the digits of omega fit into a double.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Book: pac-learning-infinite-vc-converse. Vapnik (1998), section 3.6.
+
+    Examples
+    --------
+    >>> omega = sine_frequency([1, 0])
+    >>> [bool(math.sin(omega * x) > 0) for x in (0.1, 0.01)]
+    [True, False]
+    """
+    y = check_vector(y, "y")
+    if not np.isin(y, (0.0, 1.0)).all() or not 1 <= len(y) <= 12:
+        raise ValueError("y must hold 1 to 12 labels, each 0 or 1.")
+    return math.pi * (1 + sum(10**i for i, label in enumerate(y, start=1) if label == 0))
