@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betainc, betaincinv, ndtr
+from scipy.special import betainc, betaincinv, ndtr, ndtri
 
-from mllib.base import check_scalar
+from mllib.base import check_scalar, check_vector
 
 __all__ = [
     "ChernoffBound",
@@ -19,10 +19,12 @@ __all__ = [
     "bernoulli_rate",
     "binomial_mean_tail",
     "binomial_tail",
+    "central_limit_sample_size",
     "central_limit_tail",
     "chebyshev_bound",
     "chebyshev_sample_size",
     "chernoff_bound",
+    "chernoff_sample_size",
     "clopper_pearson",
     "gaussian_rate",
     "hoeffding_bound",
@@ -30,9 +32,11 @@ __all__ = [
     "hoeffding_log_mgf",
     "hoeffding_radius",
     "hoeffding_sample_size",
+    "is_subgaussian",
     "markov_bound",
     "rademacher_rate",
     "subgaussian_bound",
+    "subgaussian_sample_size",
 ]
 
 
@@ -71,6 +75,13 @@ def _probability(p, name):
 
 def _risk(delta):
     return check_scalar(delta, "delta", low=0, high=1, open_low=True, open_high=True)
+
+
+def _round_up(n):
+    """Return the smallest integer >= 1 that is not below n, up to rounding errors in n."""
+    if not n < 1e15:
+        raise ValueError("epsilon is too small: the sample size would exceed 1e15.")
+    return max(1, math.ceil(n * (1 - 1e-12)))
 
 
 def _sides(two_sided):
@@ -151,7 +162,7 @@ def chebyshev_bound(variance, t, n=1):
     0.25
     """
     check_scalar(variance, "variance", low=0)
-    return float(variance / (_count(n) * _positive(t, "t") ** 2))
+    return float(variance / _positive(t, "t") / t / _count(n))
 
 
 def chebyshev_sample_size(variance, epsilon, delta):
@@ -173,8 +184,7 @@ def chebyshev_sample_size(variance, epsilon, delta):
     """
     check_scalar(variance, "variance", low=0)
     _positive(epsilon, "epsilon")
-    n = variance / (epsilon**2 * _risk(delta))
-    return max(1, math.ceil(n * (1 - 1e-12)))
+    return _round_up(variance / epsilon / epsilon / _risk(delta))
 
 
 # Exponential moments -------------------------------------------------------------------------
@@ -225,27 +235,48 @@ def chernoff_bound(log_mgf, t, n=1):
             raise ValueError(f"log_mgf must not return NaN, it does at {v:g}: return inf instead.")
         return value
 
-    tilt, rate = _maximise_concave(gain)
+    tilt, rate = _maximise_concave(gain, start=1.0 if t == 0 else 1 / abs(t))
     return ChernoffBound(math.exp(-n * rate), rate, tilt)
 
 
-def _maximise_concave(gain, largest=1e6):
-    """Maximise a concave function with gain(0) = 0 over v >= 0."""
-    high = 1e-3
-    while high < largest and gain(2 * high) > gain(high):
-        high *= 2
-    if high >= largest:
-        return math.inf, float(gain(high))
-    low, high = 0.0, 2 * high
+def _maximise_concave(gain, start):
+    """Maximise a concave function with gain(0) = 0 over v >= 0; ``start`` has the unit of v."""
+    v = start
+    while gain(v / 2) >= gain(v) and v > 1e-290:  # the maximum is to the left of v
+        v /= 2
+    while gain(2 * v) - gain(v) > 1e-14 * abs(gain(v)) and v < 1e290:  # to the right of v
+        v *= 2
+    if v >= 1e290:
+        return math.inf, math.inf
+    low, high = math.log(v / 2), math.log(2 * v)
     golden = (math.sqrt(5) - 1) / 2
-    for _ in range(120):
+    for _ in range(60):
         left, right = high - golden * (high - low), low + golden * (high - low)
-        if gain(left) >= gain(right):
+        if gain(math.exp(left)) >= gain(math.exp(right)):
             high = right
         else:
             low = left
-    v = 0.5 * (low + high)
+    v = math.exp(0.5 * (low + high))
     return (v, float(gain(v))) if gain(v) > 0 else (0.0, 0.0)
+
+
+def chernoff_sample_size(rate, delta, *, two_sided=False):
+    """Return the smallest n with exp(-n rate) <= delta, or 2 exp(-n rate) <= delta for two sides.
+
+    Parameters
+    ----------
+    rate : float
+        psi*(t), above 0; for two sides the smaller of the two rates.
+    delta : float
+        Probability that is tolerated, in (0, 1).
+    two_sided : bool
+
+    Examples
+    --------
+    >>> chernoff_sample_size(bernoulli_rate(0.15, 0.1), 0.001, two_sided=False)
+    565
+    """
+    return _round_up(math.log(_sides(two_sided) / _risk(delta)) / _positive(rate, "rate"))
 
 
 def bernoulli_rate(q, p):
@@ -315,6 +346,61 @@ def subgaussian_bound(n, epsilon, sigma, *, two_sided=True):
     return _sides(two_sided) * math.exp(exponent)
 
 
+def subgaussian_sample_size(epsilon, delta, sigma, *, two_sided=True):
+    """Return the smallest n whose sub-Gaussian bound is at most delta.
+
+    Parameters
+    ----------
+    epsilon : float
+        Deviation that is tolerated, above 0.
+    delta : float
+        Probability of a larger one, in (0, 1).
+    sigma : float
+        Sub-Gaussian constant, above 0.
+    two_sided : bool
+
+    Examples
+    --------
+    >>> subgaussian_sample_size(0.1, 0.05, sigma=0.5)
+    185
+    """
+    ratio = _positive(sigma, "sigma") / _positive(epsilon, "epsilon")
+    return _round_up(2 * ratio * ratio * math.log(_sides(two_sided) / _risk(delta)))
+
+
+def is_subgaussian(log_mgf, sigma, grid):
+    """Return whether psi(lambda) <= lambda^2 sigma^2 / 2 at every lambda of the grid.
+
+    False refutes that X is sigma-sub-Gaussian; True says only that these lambda do not.
+
+    Parameters
+    ----------
+    log_mgf : callable
+        psi of a variable of mean 0, for arguments of both signs.
+    sigma : float
+        Sub-Gaussian constant, above 0.
+    grid : array of shape (m,)
+        The lambda to be tried.
+
+    References
+    ----------
+    Book: concentration-subgaussian.
+
+    Examples
+    --------
+    >>> rademacher = lambda v: np.logaddexp(v, -v) - np.log(2)
+    >>> grid = np.linspace(-9, 9, 181)
+    >>> is_subgaussian(rademacher, 1.0, grid), is_subgaussian(rademacher, 0.9, grid)
+    (True, False)
+    """
+    grid = check_vector(grid, "grid")
+    psi = np.array([float(log_mgf(v)) for v in grid])
+    if grid.size == 0 or np.isnan(psi).any():
+        raise ValueError("grid must have an entry, and log_mgf must not return NaN on it.")
+    bound = (grid * _positive(sigma, "sigma")) ** 2 / 2
+    return bool(np.all(psi <= bound + 1e-13 * np.maximum(1.0, np.abs(grid))))
+
+
 # Bounded variables ---------------------------------------------------------------------------
 
 
@@ -372,9 +458,7 @@ def hoeffding_bound(n, epsilon, low=0.0, high=1.0, *, two_sided=True):
     """
     _count(n)
     _positive(epsilon, "epsilon")
-    exponent = (
-        -2 * n * epsilon**2 / _mean_squared_range(low, high, n)
-    )  # (eq-concentration-hoeffding)
+    exponent = -2 * n * epsilon**2 / _mean_squared_range(low, high, n)  # eq-concentration-hoeffding
     return _sides(two_sided) * math.exp(exponent)
 
 
@@ -419,8 +503,7 @@ def hoeffding_sample_size(epsilon, delta, low=0.0, high=1.0, *, two_sided=True):
     """
     _positive(epsilon, "epsilon")
     spread = _mean_squared_range(low, high, 1)
-    n = spread * math.log(_sides(two_sided) / _risk(delta)) / (2 * epsilon**2)
-    return max(1, math.ceil(n * (1 - 1e-12)))
+    return _round_up(spread * math.log(_sides(two_sided) / _risk(delta)) / epsilon / epsilon / 2)
 
 
 def hoeffding_interval(mean, n, delta, low=0.0, high=1.0):
@@ -524,6 +607,29 @@ def central_limit_tail(n, epsilon, sigma, *, two_sided=True):
     _count(n)
     z = math.sqrt(n) * _positive(epsilon, "epsilon") / _positive(sigma, "sigma")
     return _sides(two_sided) * float(ndtr(-z))
+
+
+def central_limit_sample_size(epsilon, delta, sigma, *, two_sided=True):
+    """Return the smallest n whose normal approximation of the tail is at most delta: no guarantee.
+
+    Parameters
+    ----------
+    epsilon : float
+        Deviation that is tolerated, above 0.
+    delta : float
+        Approximate probability of a larger one, in (0, 1).
+    sigma : float
+        Standard deviation of one variable.
+    two_sided : bool
+
+    Examples
+    --------
+    >>> central_limit_sample_size(0.05, 0.05, sigma=0.5)
+    385
+    """
+    z = max(0.0, -float(ndtri(_risk(delta) / _sides(two_sided))))
+    root = z * _positive(sigma, "sigma") / _positive(epsilon, "epsilon")
+    return _round_up(root * root)
 
 
 def clopper_pearson(k, n, delta):

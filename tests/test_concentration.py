@@ -96,6 +96,28 @@ def test_chernoff_takes_only_positive_tilts_and_notices_infinite_rates():
     assert exponential.rate == pytest.approx(3 - 1 - math.log(3), abs=1e-9)
 
 
+@pytest.mark.parametrize("scale", [1e-100, 1e-8, 1.0, 1e8, 1e100])
+def test_the_rate_does_not_depend_on_the_unit(scale):
+    answer = co.chernoff_bound(
+        lambda v: np.logaddexp(math.log(0.7), math.log(0.3) + v * scale), 0.5 * scale
+    )
+    assert answer.rate == pytest.approx(co.bernoulli_rate(0.5, 0.3), rel=1e-12)
+    assert answer.tilt * scale == pytest.approx(math.log(0.5 * 0.7 / (0.3 * 0.5)), rel=1e-6)
+
+
+def test_a_level_just_above_the_range_has_an_infinite_rate():
+    assert co.chernoff_bound(lambda v: v, 1 + 1e-9).rate == math.inf
+
+
+def test_subgaussian_constants_are_refuted_on_a_grid():
+    grid = np.linspace(-20, 20, 401)
+    rademacher = lambda v: np.logaddexp(v, -v) - math.log(2)  # noqa: E731
+    assert co.is_subgaussian(rademacher, 1.0, grid)
+    assert not co.is_subgaussian(rademacher, 0.99, grid)
+    exponential = lambda v: -v - math.log1p(-v) if v < 1 else math.inf  # noqa: E731
+    assert not co.is_subgaussian(exponential, 10.0, grid)
+
+
 def test_rates_at_the_edges():
     assert co.bernoulli_rate(0.2, 0.0) == math.inf
     assert co.bernoulli_rate(1.0, 1.0) == 0.0
@@ -125,6 +147,29 @@ def test_sample_sizes_are_the_smallest_that_do(epsilon, delta, two_sided):
     m = co.chebyshev_sample_size(0.25, epsilon, delta)
     assert co.chebyshev_bound(0.25, epsilon, m) <= delta * (1 + 1e-9)
     assert m == 1 or co.chebyshev_bound(0.25, epsilon, m - 1) > delta
+
+
+@pytest.mark.parametrize("two_sided", [True, False])
+@pytest.mark.parametrize("delta", [0.4, 0.05, 1e-9])
+def test_every_inversion_is_the_smallest_n(delta, two_sided):
+    sides = 2 if two_sided else 1
+    pairs = [
+        (
+            co.chernoff_sample_size(0.03, delta, two_sided=two_sided),
+            lambda n: sides * math.exp(-0.03 * n),
+        ),
+        (
+            co.subgaussian_sample_size(0.1, delta, 0.7, two_sided=two_sided),
+            lambda n: co.subgaussian_bound(n, 0.1, 0.7, two_sided=two_sided),
+        ),
+        (
+            co.central_limit_sample_size(0.1, delta, 0.7, two_sided=two_sided),
+            lambda n: co.central_limit_tail(n, 0.1, 0.7, two_sided=two_sided),
+        ),
+    ]
+    for n, tail in pairs:
+        assert n > 1
+        assert tail(n) <= delta < tail(n - 1)
 
 
 def test_intervals_are_clipped():
@@ -170,6 +215,12 @@ def test_scaling_the_unit_changes_nothing():
         (lambda: co.bernoulli_rate(1.2, 0.5), "q must be a number in"),
         (lambda: co.gaussian_rate(1.0, 0.0), "sigma must be a number"),
         (lambda: co.clopper_pearson(6, 5, 0.1), "k must be an integer in"),
+        (lambda: co.hoeffding_sample_size(1e-200, 0.1), "epsilon is too small"),
+        (lambda: co.chernoff_sample_size(0.0, 0.1), "rate must be a number"),
+        (lambda: co.subgaussian_sample_size(0.1, 0.1, -1.0), "sigma must be a number"),
+        (lambda: co.central_limit_sample_size(0.1, 1.5, 1.0), "delta must be a number"),
+        (lambda: co.is_subgaussian(lambda v: v, 1.0, []), "grid must have an entry"),
+        (lambda: co.is_subgaussian(lambda v: math.nan, 1.0, [1.0]), "must not return NaN"),
         (lambda: co.chernoff_bound(3.0, 1.0), "log_mgf must be a function"),
         (lambda: co.chernoff_bound(lambda v: 1.0 + v, 1.0), "psi\\(0\\) = 0"),
         (lambda: co.chernoff_bound(lambda v: math.nan if v else 0.0, 1.0), "must not return NaN"),
