@@ -5,12 +5,16 @@ import warnings
 import hmmlearn.hmm
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
+from scipy.special import logsumexp
+from scipy.stats import binom
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import Perceptron as SklearnPerceptron
 from sklearn.mixture import GaussianMixture as SklearnMixture
 from sklearn.svm import SVC as SklearnSVC
 from sklearn.svm import LinearSVC as SklearnLinearSVC
 
+from mllib import concentration
 from mllib.hidden_markov_models import (
     HMM,
     CategoricalEmission,
@@ -213,3 +217,30 @@ def test_gaussian_mixture_takes_sklearns_path(family, d):
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-8)
     assert ours.bic(X) == pytest.approx(theirs.bic(X), rel=1e-9)
     assert ours.aic(X) == pytest.approx(theirs.aic(X), rel=1e-9)
+
+
+# Concentration ---
+
+
+@pytest.mark.parametrize("n", [1, 17, 250, 4000])
+def test_binomial_tails_equal_scipy_also_where_they_are_tiny(n):
+    for p in (0.01, 0.3, 0.5, 0.97):
+        for k in np.unique(np.linspace(1, n, 23).astype(int)):
+            theirs = binom.sf(k - 1, n, p)
+            np.testing.assert_allclose(concentration.binomial_tail(k, n, p), theirs, rtol=1e-9)
+
+
+def test_numeric_chernoff_bound_equals_a_bounded_scalar_search():
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        values, weights = rng.uniform(-3, 5, 6), rng.dirichlet(np.ones(6))
+        t = weights @ values + rng.uniform(0.05, 0.9) * (values.max() - weights @ values)
+
+        def log_mgf(v, values=values, weights=weights):
+            return logsumexp(v * values, b=weights)
+
+        search = minimize_scalar(
+            lambda v, t=t, f=log_mgf: f(v) - v * t, bounds=(0, 300), options={"xatol": 1e-10}
+        )
+        rate = concentration.chernoff_bound(log_mgf, t).rate
+        np.testing.assert_allclose(rate, -search.fun, rtol=1e-9, atol=1e-12)

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from mllib import concentration
 from mllib.hidden_markov_models import forward, posteriors, viterbi
 from mllib.mixtures_and_em import (
     MixtureParams,
@@ -218,3 +219,40 @@ def test_k_means_is_the_hard_limit_of_em(seed):
     sharp = MixtureParams(np.full(3, 1 / 3), X[:3], np.stack([variance * np.eye(2)] * 3))
     after = m_step(X, responsibilities(X, sharp)).means
     np.testing.assert_allclose(after, lloyd(X, X[:3], max_iter=1).centres, atol=1e-12)
+
+
+# Concentration ---
+
+
+@given(st.integers(1, 400), st.integers(1, 99), st.integers(1, 98))
+def test_exact_tail_then_chernoff_then_hoeffding(n, percent, more):
+    p, epsilon = percent / 100, more / 100
+    exact = concentration.binomial_mean_tail(n, p, epsilon, two_sided=False)
+    hoeffding = concentration.hoeffding_bound(n, epsilon, two_sided=False)
+    if percent + more > 100:
+        assert exact == 0
+    else:
+        q = (percent + more) / 100
+        chernoff = np.exp(-n * concentration.bernoulli_rate(q, p))
+        assert exact <= chernoff * (1 + 1e-9)
+        assert chernoff <= hoeffding * (1 + 1e-9)
+
+
+@given(st.integers(1, 200), st.integers(0, 100), st.integers(1, 99))
+def test_two_sided_binomial_tail_does_not_know_heads_from_tails(n, percent, more):
+    p, mirrored, epsilon = percent / 100, (100 - percent) / 100, more / 100
+    tail = concentration.binomial_mean_tail(n, p, epsilon)
+    np.testing.assert_allclose(
+        concentration.binomial_mean_tail(n, mirrored, epsilon), tail, rtol=1e-9, atol=1e-300
+    )
+
+
+@given(st.integers(1, 60), st.integers(0, 60), st.sampled_from([0.2, 0.05, 1e-6]))
+def test_clopper_pearson_ends_put_half_of_delta_into_each_tail(n, k, delta):
+    k = min(k, n)
+    low, high = concentration.clopper_pearson(k, n, delta)
+    if k > 0:
+        np.testing.assert_allclose(concentration.binomial_tail(k, n, low), delta / 2, rtol=1e-8)
+    if k < n:
+        at_most = 1 - concentration.binomial_tail(k + 1, n, high)
+        np.testing.assert_allclose(at_most, delta / 2, rtol=1e-8, atol=1e-13)
