@@ -36,6 +36,7 @@ def execute(text):
         timeout=120,
         kernel_name="python3",
         record_timing=False,
+        coalesce_streams=True,
         resources={"metadata": {"path": str(text.parent)}},
     )
     client.execute()

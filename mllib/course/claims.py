@@ -13,6 +13,7 @@ of results.
 """
 
 import re
+import sys
 
 import numpy as np
 
@@ -62,9 +63,8 @@ class claim:
             return False
         if not any(verdict == "holds" for verdict, _ in self._verdicts):
             raise ClaimFailure(f"{', '.join(self.names)}: the claim never called holds(...).")
-        print("\n".join(self.names))
-        for verdict, text in self._verdicts:
-            print(f"  {verdict:<10} {text}")
+        lines = [*self.names, *(f"  {verdict:<10} {text}" for verdict, text in self._verdicts)]
+        sys.stdout.write("\n".join(lines) + "\n")  # one write: a notebook keeps it in one piece
         return False
 
     def holds(self, text, *conditions):
