@@ -12,7 +12,7 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from _ext import graph, mathematics, reference, results  # noqa: E402
+from _ext import figures, graph, mathematics, reference, results  # noqa: E402
 
 PRINTED = "{}\n  holds      two and two make four in 3 cases\n  tight      largest ratio: 0.93\n"
 GOOD = 'with claim("{}") as c:\n    c.holds("two and two make four", add(2, 2) == 4)'
@@ -473,3 +473,33 @@ def test_public_names_come_in_the_order_of_the_file(tmp_path):
     path = tmp_path / "m.py"
     path.write_text('__all__ = ["a", "B"]\n\nclass B: pass\n\ndef _c(): pass\n\ndef a(): pass\n')
     assert reference.public(path) == ["B", "a"]
+
+
+# Figures ---
+
+
+def test_palette_and_greys_are_mapped_and_other_colours_kept():
+    from mllib.course.figures import COLOURS, DARK
+
+    for meaning, light in COLOURS.items():
+        assert figures.dark_colour(light) == DARK[meaning]
+    assert figures.dark_colour("#000") == "#e6e6e6"
+    assert figures.dark_colour("#ffffff") == "#141414"
+    assert figures.dark_colour("#21918c") == "#21918c"  # of a colour map
+
+
+def test_each_svg_of_a_page_gets_a_dark_twin_once(tmp_path):
+    (tmp_path / "_images").mkdir()
+    (tmp_path / "chapters").mkdir()
+    (tmp_path / "_images" / "a.svg").write_text(
+        '<svg width="75pt" height="30pt" viewBox="0 0 75 30"><path style="fill: #0b5fa5"/></svg>'
+    )
+    page = '<p><img alt="x" src="../_images/a.svg" /><img src="../_images/b.png"></p>'
+    once = figures.pair(page, tmp_path / "chapters" / "a.html")
+    assert once.count("<img") == 3
+    assert 'class="only-light" loading="lazy" width="100" height="40"' in once
+    assert 'src="../_images/a-dark.svg"' in once
+    assert figures.pair(once, tmp_path / "chapters" / "a.html") == once
+    dark = (tmp_path / "_images" / "a-dark.svg").read_text()
+    assert "#6cb4f5" in dark
+    assert 'fill="#e6e6e6"' in dark
