@@ -12,7 +12,7 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from _ext import figures, graph, mathematics, reference, results  # noqa: E402
+from _ext import figures, graph, mathematics, reference, results, weight  # noqa: E402
 
 PRINTED = "{}\n  holds      two and two make four in 3 cases\n  tight      largest ratio: 0.93\n"
 GOOD = 'with claim("{}") as c:\n    c.holds("two and two make four", add(2, 2) == 4)'
@@ -503,3 +503,26 @@ def test_each_svg_of_a_page_gets_a_dark_twin_once(tmp_path):
     dark = (tmp_path / "_images" / "a-dark.svg").read_text()
     assert "#6cb4f5" in dark
     assert 'fill="#e6e6e6"' in dark
+
+
+# Weight ---
+
+
+def test_unused_scripts_go_and_search_keeps_its_index():
+    page = (
+        '<script defer src="../_static/scripts/fontawesome.js?d=1"></script>\n'
+        '<script src="../searchindex.js"></script><script src="../_static/copybutton.js"></script>'
+    )
+    assert weight.without_scripts(page, "a.html") == (
+        '<script src="../_static/copybutton.js"></script>'
+    )
+    assert "searchindex.js" in weight.without_scripts(page, "search.html")
+    assert "fontawesome.js" not in weight.without_scripts(page, "search.html")
+
+
+def test_the_glyphs_in_use_are_those_named_and_those_of_other_styles():
+    styles = (
+        '.fa-bars:before,.fa-navicon:before{content:"\\f0c9"}.fa-car:before{content:"\\f1b9"}'
+        'html{--icon:"\\f107"}'
+    )
+    assert weight.glyphs_used(styles, '<i class="fa-solid fa-bars"></i>') == {0xF0C9, 0xF107}

@@ -1,0 +1,78 @@
+"""Take from a built site what the theme ships and the book does not use.
+
+The icon script goes (the icon font shows the same icons), the icon fonts keep only the glyphs in
+use, and the search index is fetched by the search page alone.
+"""
+
+import re
+from pathlib import Path
+
+#: Scripts that no page needs, and those that only the search page needs.
+UNUSED = (r"scripts/fontawesome\.js",)
+SEARCH = (r"searchtools\.js", r"language_data\.js", r"searchindex\.js")
+
+_RULE = re.compile(r"([^{}]*)\{([^{}]*)\}")
+_GLYPH = re.compile(r'"\\([ef][0-9a-f]{3})"|([\ue000-\uf8ff])')
+
+
+def without_scripts(html, name):
+    """Return a page without the scripts that it does not use."""
+    for script in UNUSED if name == "search.html" else UNUSED + SEARCH:
+        html = re.sub(rf'<script[^>]*src="[^"]*{script}[^"]*"[^>]*>\s*</script>\s*', "", html)
+        html = re.sub(rf'<link[^>]*href="[^"]*{script}[^"]*"[^>]*>\s*', "", html)
+    return html
+
+
+def glyphs_used(styles, pages):
+    """Return the code points of the icons that a site shows.
+
+    Parameters
+    ----------
+    styles : str
+        All style sheets.
+    pages : str
+        All pages and scripts: an icon named there (``fa-bars``) is in use, and so is every private
+        character that a style names outside the icon classes.
+    """
+    named = set(re.findall(r"fa-[a-z0-9-]+", pages))
+    used = {ord(c) for c in re.findall("[\ue000-\uf8ff]", pages)}
+    for selector, body in _RULE.findall(styles):
+        icons = set(re.findall(r"\.(fa-[a-z0-9-]+):{1,2}before", selector))
+        if icons and not icons & named:
+            continue
+        used |= {int(code, 16) if code else ord(char) for code, char in _GLYPH.findall(body)}
+    return used
+
+
+def subset(path, points):
+    """Keep in the font at ``path`` only the glyphs of ``points``."""
+    from fontTools import subset as tool
+
+    options = tool.Options()
+    options.flavor = "woff2"
+    options.layout_features = []
+    font = tool.load_font(str(path), options)
+    cutter = tool.Subsetter(options)
+    cutter.populate(unicodes=points)
+    cutter.subset(font)
+    tool.save_font(font, str(path), options)
+
+
+def trim(folder):
+    """Make the site in ``folder`` lighter."""
+    folder = Path(folder)
+    static = folder / "_static"
+    for script in static.glob("scripts/fontawesome.js*"):
+        script.unlink()
+    pages = []
+    for page in sorted(folder.glob("**/*.html")):
+        html = without_scripts(page.read_text(encoding="utf-8"), page.name)
+        page.write_text(html, encoding="utf-8")
+        pages.append(html)
+    texts = [p.read_text(encoding="utf-8") for p in sorted(static.glob("**/*.js"))]
+    styles = [p.read_text(encoding="utf-8") for p in sorted(static.glob("**/*.css"))]
+    points = glyphs_used("\n".join(styles), "\n".join(pages + texts))
+    for font in static.glob("vendor/fontawesome/webfonts/*.woff2"):
+        subset(font, points)
+    for font in static.glob("vendor/fontawesome/webfonts/*.ttf"):
+        font.unlink()
