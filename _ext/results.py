@@ -681,6 +681,10 @@ class FillPlaces(SphinxPostTransform):
         for part in parts:
             for reference in part.findall(addnodes.pending_xref):
                 reference["refdoc"] = self.env.docname  # links start from the copy
+            for reference in part.findall(nodes.reference):
+                if reference.get("refid"):  # a link within the page leads back to that page
+                    uri = self.app.builder.get_relative_uri(self.env.docname, docname)
+                    reference["refuri"] = f"{uri}#{reference.attributes.pop('refid')}"
         return [part for part in parts if _cleaned(part)]
 
     # The three places.

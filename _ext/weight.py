@@ -5,6 +5,7 @@ use, and the search index is fetched by the search page alone.
 """
 
 import re
+from html import unescape
 from pathlib import Path
 
 #: Scripts that no page needs, and those that only the search page needs.
@@ -44,6 +45,19 @@ def glyphs_used(styles, pages):
     return used
 
 
+def without_icons(style, pages):
+    """Return a style sheet without the rules of icons that no page names."""
+    named = set(re.findall(r"fa-[a-z0-9-]+", pages))
+
+    def kept(match):
+        selectors = match[1].split(",")
+        icons = [re.fullmatch(r"\s*\.(fa-[a-z0-9-]+):{1,2}before\s*", one) for one in selectors]
+        unused = all(icon and icon[1] not in named for icon in icons)
+        return "" if unused and match[2].startswith("content:") else match[0]
+
+    return _RULE.sub(kept, style)
+
+
 def subset(path, points):
     """Keep in the font at ``path`` only the glyphs of ``points``."""
     from fontTools import subset as tool
@@ -74,5 +88,11 @@ def trim(folder):
     points = glyphs_used("\n".join(styles), "\n".join(pages + texts))
     for font in static.glob("vendor/fontawesome/webfonts/*.woff2"):
         subset(font, points)
+    for sheet in static.glob("styles/*.css"):
+        style = sheet.read_text(encoding="utf-8")
+        sheet.write_text(without_icons(style, "\n".join(pages + texts)), encoding="utf-8")
+    letters = {ord(c) for html in pages for c in set(unescape(html))}
+    for font in static.glob("katex/fonts/*.woff2"):
+        subset(font, letters)
     for font in static.glob("vendor/fontawesome/webfonts/*.ttf"):
         font.unlink()

@@ -1,0 +1,185 @@
+"""The built site: links, hosts, errors, widths, scripts off, badges; in Debian's Chromium."""
+
+import functools
+import http.server
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import yaml
+from playwright.sync_api import sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / "_build" / "html"
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def built():
+    """Build the site if it is not there."""
+    if not (SITE / "index.html").is_file():
+        subprocess.run([sys.executable, "_ext/build.py"], cwd=ROOT, check=True)
+
+
+def pages():
+    """Return the content pages in the order of the table of contents."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    files = [toc["root"]] + [c["file"] for part in toc["parts"] for c in part["chapters"]]
+    return [f"{name}.html" for name in files]
+
+
+each_page = pytest.mark.parametrize("page", pages())
+
+
+@functools.cache
+def html(path):
+    return path.read_text(encoding="utf-8")
+
+
+@functools.cache
+def anchors(path):
+    return set(re.findall(r'\b(?:id|name)="([^"]+)"', html(path)))
+
+
+# The files -----------------------------------------------------------------------------------
+
+
+@each_page
+def test_every_internal_link_and_anchor_exists(page):
+    path, broken = SITE / page, []
+    for link in re.findall(r'\b(?:href|src)="([^"]*)"', html(path)):
+        parts = urlsplit(link.replace("&amp;", "&"))
+        if parts.scheme or parts.netloc or link in ("#", ""):
+            continue
+        target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+        if target.is_dir():
+            target /= "index.html"
+        inside = unquote(parts.fragment) if target.suffix == ".html" else ""
+        if not target.is_file() or (inside and inside not in anchors(target)):
+            broken.append(link)
+    assert not broken
+
+
+@each_page
+def test_a_page_names_itself_and_describes_its_pictures(page):
+    text = html(SITE / page)
+    assert re.search(r'<html[^>]*\blang="en"', text)
+    assert re.search(r"<title>[^<]{5,}</title>", text)
+    assert len(re.findall(r"<h1\b", text)) == 1
+    for image in re.findall(r"<img\b[^>]*>", text):
+        assert re.search(r'\balt="[^"]{3,}"', image), image
+
+
+def test_nothing_is_fetched_from_another_host():
+    for path in [*SITE.glob("**/*.html"), *SITE.glob("**/*.css")]:
+        text = html(path)
+        for pattern in (
+            r'<(?:script|img|iframe|source|video|audio)\b[^>]*\bsrc="(?:https?:)?//[^"]*"',
+            r'<link\b[^>]*rel="(?:stylesheet|preload|icon)"[^>]*href="(?:https?:)?//[^"]*"',
+            r"url\(['\"]?(?:https?:)?//[^)]*\)",
+        ):
+            found = re.search(pattern, text)
+            assert not found, f"{path.name}: {found and found[0][:200]}"
+
+
+def test_every_figure_has_a_twin_for_the_dark():
+    text = html(SITE / "chapters/classification/perceptron.html")
+    light, dark = text.count('class="only-light"'), text.count('class="only-dark"')
+    assert light == dark >= 5
+
+
+def test_the_search_index_knows_theorems_and_functions():
+    index = html(SITE / "searchindex.js").lower()
+    for word in ("novikoff", "hoeffding", "viterbi", "mistake_bound"):
+        assert word in index, word
+
+
+def test_the_results_page_lists_every_result_of_the_published_chapters():
+    text = html(SITE / "chapters/results.html")
+    published = {Path(page).stem for page in pages()}
+    for entry in yaml.safe_load((ROOT / "chapters/results.yml").read_text(encoding="utf-8")):
+        if entry["chapter"] in published:
+            assert f"result-{entry['id']}" in text, entry["id"]
+
+
+# The browser ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def address():
+    """Serve the site on a free port of this machine."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *args):
+            pass
+
+    handler = functools.partial(Quiet, directory=str(SITE))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Start the browser once."""
+    options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
+        yield running
+        running.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@each_page
+def test_a_page_loads_alone_without_an_error_and_fits(browser, address, page, scheme):
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=scheme)
+    tab = context.new_page()
+    foreign, failed, errors = [], [], []
+    tab.on(
+        "request", lambda r: None if r.url.startswith((address, "data:")) else foreign.append(r.url)
+    )
+    tab.on("response", lambda r: failed.append(r.url) if r.status >= 400 else None)
+    tab.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+    tab.on("pageerror", lambda e: errors.append(str(e)))
+    tab.goto(f"{address}/{page}")
+    assert tab.evaluate("document.documentElement.dataset.theme") == scheme
+    for width in (1280, 390, 320):
+        tab.set_viewport_size({"width": width, "height": 900})
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width, width
+    assert (foreign, failed, errors) == ([], [], [])
+    context.close()
+
+
+def test_a_page_reads_fully_with_scripts_off(browser, address):
+    context = browser.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto(f"{address}/chapters/classification/perceptron.html")
+    assert tab.locator("h1").is_visible()
+    assert tab.locator(".equation .katex").first.is_visible()
+    assert tab.locator(".claim-badge").first.is_visible()
+    assert tab.locator("figure img.only-light").first.is_visible()
+    assert not tab.locator("figure img.only-dark").first.is_visible()
+    context.close()
+
+
+@pytest.mark.parametrize(("scheme", "shown"), [("light", "only-light"), ("dark", "only-dark")])
+def test_one_of_the_twins_is_shown(browser, address, scheme, shown):
+    context = browser.new_context(color_scheme=scheme)
+    tab = context.new_page()
+    tab.goto(f"{address}/chapters/theory/concentration.html")
+    for name in ("only-light", "only-dark"):
+        assert tab.locator(f"figure img.{name}").first.is_visible() == (name == shown)
+    context.close()
+
+
+def test_claims_wear_their_badge(browser, address):
+    tab = browser.new_page()
+    tab.goto(f"{address}/chapters/classification/perceptron.html")
+    assert tab.locator(".cell.claim .claim-badge").count() >= 10
+    tab.close()
