@@ -526,3 +526,9 @@ def test_the_glyphs_in_use_are_those_named_and_those_of_other_styles():
         'html{--icon:"\\f107"}'
     )
     assert weight.glyphs_used(styles, '<i class="fa-solid fa-bars"></i>') == {0xF0C9, 0xF107}
+
+
+def test_rules_of_unused_icons_go_and_others_stay():
+    styles = '.fa-bars:before{content:"x"}.fa-car:before,.fa-auto:before{content:"y"}.a{color:red}'
+    kept = weight.without_icons(styles, "fa-bars")
+    assert kept == '.fa-bars:before{content:"x"}.a{color:red}'
