@@ -30,6 +30,7 @@ __all__ = [
     "vc_dimension",
     "vc_generalisation_bound",
     "vc_log_growth",
+    "vc_sample_size",
 ]
 
 
@@ -420,6 +421,42 @@ def vc_generalisation_bound(n, d, delta):
     return math.sqrt(8 * (log_growth + math.log(4 / _fraction(delta, "delta"))) / n)
 
 
+def vc_sample_size(epsilon, delta, d):
+    """Return the smallest n at which the VC bound on the generalisation gap is at most epsilon.
+
+    sqrt((8 d log(2 e n / d) + 8 log(4 / delta)) / n) falls with n once 2 n >= d: bisection.
+
+    Parameters
+    ----------
+    epsilon : float
+        Largest gap, in (0, 1).
+    delta : float
+        Failure probability, in (0, 1).
+    d : int
+        VC dimension, at least 1.
+
+    References
+    ----------
+    Book: pac-learning-generalization-bound.
+
+    Examples
+    --------
+    >>> vc_sample_size(0.1, 0.05, 1)
+    12401
+    """
+    epsilon, low = _fraction(epsilon, "epsilon"), (_count(d, "d") + 1) // 2 - 1
+    high = low + 1
+    while vc_generalisation_bound(high, d, delta) > epsilon:
+        low, high = high, 2 * high
+    while high - low > 1:  # the bound exceeds epsilon at low (or 2 low < d), not at high
+        middle = (low + high) // 2
+        if vc_generalisation_bound(middle, d, delta) > epsilon:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
 def sine_frequency(y):
     """Return omega with sign(sin(omega 10^-i)) = +1 exactly where y_i = 1, for i = 1..k.
 
@@ -436,7 +473,7 @@ def sine_frequency(y):
 
     References
     ----------
-    Book: pac-learning-infinite-vc-converse. Vapnik (1998), section 3.6.
+    Book: pac-learning-infinite-vc-converse. Vapnik (1998).
 
     Examples
     --------

@@ -10,6 +10,7 @@ from scipy.special import logsumexp
 from scipy.stats import binom
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import Perceptron as SklearnPerceptron
+from sklearn.metrics import zero_one_loss
 from sklearn.mixture import GaussianMixture as SklearnMixture
 from sklearn.svm import SVC as SklearnSVC
 from sklearn.svm import LinearSVC as SklearnLinearSVC
@@ -26,6 +27,7 @@ from mllib.hidden_markov_models import (
 )
 from mllib.hidden_markov_models import sample as sample_hmm
 from mllib.mixtures_and_em import GaussianMixture, MixtureParams
+from mllib.pac_learning import empirical_risk, erm, linear_dichotomies
 from mllib.perceptron import Perceptron, add_intercept, perceptron
 from mllib.support_vector_machines import SVC, LinearSVC, dual_objective, hinge_objective
 
@@ -244,3 +246,27 @@ def test_numeric_chernoff_bound_equals_a_bounded_scalar_search():
         )
         rate = concentration.chernoff_bound(log_mgf, t).rate
         np.testing.assert_allclose(rate, -search.fun, rtol=1e-9, atol=1e-12)
+
+
+# PAC learning ---
+
+
+def test_empirical_risk_is_the_zero_one_loss_of_sklearn():
+    X, y = load_iris(return_X_y=True)
+    rules = np.array([np.digitize(X[:, j], np.quantile(X[:, j], (1 / 3, 2 / 3))) for j in range(4)])
+    ours = erm(rules, y)
+    theirs = np.array([zero_one_loss(y, rule) for rule in rules])
+    np.testing.assert_allclose(ours.risks, theirs, rtol=1e-12)
+    assert (ours.index, ours.risk) == (int(theirs.argmin()), pytest.approx(theirs.min()))
+    assert empirical_risk(rules[2], y) == pytest.approx(theirs[2])
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_linear_labellings_are_those_that_sklearn_fits_without_error(intercept):
+    X = np.random.default_rng(3).integers(-5, 6, (6, 2)).astype(float)
+    Z = add_intercept(X) if intercept else X
+    made = set(map(tuple, linear_dichotomies(X, intercept=intercept)))
+    for code in range(1, 2**6 - 1):
+        y = (code >> np.arange(6)) & 1
+        fitted = SklearnPerceptron(fit_intercept=False, tol=None, max_iter=3000).fit(Z, y)
+        assert (tuple(y) in made) == (fitted.score(Z, y) == 1)

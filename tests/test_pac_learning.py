@@ -90,6 +90,21 @@ def test_vc_bound_solves_its_equation():
         assert log_left == pytest.approx(math.log(delta), abs=1e-9)
 
 
+def test_vc_sample_size_is_the_first_that_suffices():
+    for eps, delta, d in ((0.1, 0.05, 1), (0.5, 0.5, 30), (0.999, 0.9, 7), (0.01, 1e-6, 3)):
+        n = pac.vc_sample_size(eps, delta, d)
+        assert pac.vc_generalisation_bound(n, d, delta) <= eps
+        assert pac.vc_generalisation_bound(n - 1, d, delta) > eps
+
+
+def test_a_growth_search_that_stops_at_the_wrong_size_would_be_seen():
+    # One shattered set is enough: here only the last two points are shattered.
+    family = [[0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1]]
+    assert pac.vc_dimension(family) == 2
+    assert pac.growth_function(family, 2) == 4
+    assert not pac.is_shattered(family, [0, 1])
+
+
 def test_one_frequency_memorises_any_labels():
     x = 10.0 ** -np.arange(1, 9)
     for y in itertools.product((0, 1), repeat=8):
@@ -120,6 +135,9 @@ def test_one_frequency_memorises_any_labels():
         (lambda: pac.vc_generalisation_bound(4, 10, 0.1), "n must be at least d = 10"),
         (lambda: pac.vc_generalisation_bound(40, 0, 0.1), "d must be an integer"),
         (lambda: pac.vc_generalisation_bound(40, 2, 1.0), "delta must be a number"),
+        (lambda: pac.vc_sample_size(0.0, 0.1, 2), "epsilon must be a number"),
+        (lambda: pac.vc_sample_size(0.1, 1.0, 2), "delta must be a number"),
+        (lambda: pac.vc_sample_size(0.1, 0.1, 0), "d must be an integer"),
         (lambda: pac.sine_frequency([0, 2]), "each 0 or 1"),
         (lambda: pac.sine_frequency([0] * 13), "1 to 12 labels"),
     ],

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from mllib import concentration
+from mllib import concentration, pac_learning
 from mllib.hidden_markov_models import forward, posteriors, viterbi
 from mllib.mixtures_and_em import (
     MixtureParams,
@@ -256,3 +256,38 @@ def test_clopper_pearson_ends_put_half_of_delta_into_each_tail(n, k, delta):
     if k < n:
         at_most = 1 - concentration.binomial_tail(k + 1, n, high)
         np.testing.assert_allclose(at_most, delta / 2, rtol=1e-8, atol=1e-13)
+
+
+# PAC learning ---
+
+
+def labelling_families(points=5):
+    """Return a strategy for families of 1 to 20 labellings of ``points`` points."""
+    return st.integers(1, 20).flatmap(
+        lambda m: arrays(int, (m, points), elements=st.integers(0, 1))
+    )
+
+
+@given(labelling_families(), st.permutations(range(5)), arrays(int, 5, elements=st.integers(0, 1)))
+def test_vc_dimension_ignores_names_of_points_and_of_labels(family, order, flips):
+    d = pac_learning.vc_dimension(family)
+    assert pac_learning.vc_dimension(family[:, order]) == d
+    assert pac_learning.vc_dimension(family ^ flips) == d
+    assert pac_learning.vc_dimension(np.vstack([family, family])) == d
+
+
+@given(labelling_families(), labelling_families())
+def test_a_larger_family_has_no_smaller_dimension_and_obeys_sauer(family, more):
+    d = pac_learning.vc_dimension(np.vstack([family, more]))
+    assert pac_learning.vc_dimension(family) <= d <= np.log2(len(family) + len(more))
+    for k in range(6):
+        growth = pac_learning.growth_function(family, k)
+        assert growth <= pac_learning.sauer_bound(k, pac_learning.vc_dimension(family))
+
+
+@given(integer_samples(largest=3).filter(lambda s: len(s[1]) <= 6), st.sampled_from([0.25, 8.0]))
+def test_linear_labellings_do_not_depend_on_scale_or_origin(sample, scale):
+    X, _ = sample
+    made = pac_learning.linear_dichotomies(X)
+    assert np.array_equal(pac_learning.linear_dichotomies(scale * X + 1), made)
+    assert set(map(tuple, 1 - made)) == set(map(tuple, made))

@@ -1,5 +1,7 @@
 """Numbers printed in the literature, recomputed with the library."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
@@ -7,6 +9,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from mllib.course.datasets import earthquakes, faithful
 from mllib.hidden_markov_models import PoissonHMM, forward, posteriors, viterbi
 from mllib.mixtures_and_em import GaussianMixture, e_step, em, m_step, start_from_labels
+from mllib.pac_learning import linear_dichotomies, vc_dimension
 from mllib.perceptron import add_intercept, perceptron
 from mllib.support_vector_machines import polynomial_kernel, smo
 
@@ -112,3 +115,15 @@ def test_genetic_linkage():
     fits = [em(expect, lambda h: (h + 34) / (h + 72), 0.5, tol=tol) for tol in (1e9, 1e-14)]
     assert fits[0].params == pytest.approx(0.608247423, abs=5e-10)
     assert fits[1].params == pytest.approx(0.626821498, abs=5e-8)
+
+
+# PAC learning ---
+
+
+@pytest.mark.parametrize(("inputs", "count"), [(1, 4), (2, 14), (3, 104)])
+def test_number_of_linear_threshold_functions_of_boolean_inputs(inputs, count):
+    # Muroga (1971); sequence A000609 of the On-Line Encyclopedia of Integer Sequences.
+    cube = list(itertools.product((0.0, 1.0), repeat=inputs))
+    made = linear_dichotomies(cube)
+    assert len(made) == count
+    assert vc_dimension(made) == inputs + 1
