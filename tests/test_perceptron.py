@@ -5,7 +5,6 @@ import itertools
 import numpy as np
 import pytest
 
-from mllib.base import ConvergenceWarning
 from mllib.perceptron import (
     BatchPerceptron,
     KernelPerceptron,
@@ -268,7 +267,7 @@ def test_estimator_stores_the_run():
 def test_estimator_returns_the_pocket_and_warns_with_the_errors_left():
     rng = np.random.default_rng(14)
     X, y = rng.standard_normal((80, 2)), rng.choice([-1, 1], 80)
-    with pytest.warns(ConvergenceWarning, match=r"max_iter=5 passes; .* leave \d+ of 80"):
+    with pytest.warns(UserWarning, match=r"max_iter=5 passes; .* leave \d+ of 80"):
         model = Perceptron(max_iter=5).fit(X, y)
     last = perceptron(add_intercept(X), y.astype(float), max_epochs=5).w
     assert not model.converged_
@@ -290,7 +289,7 @@ def test_shuffled_fits_with_one_seed_are_identical():
 
 
 def test_batch_estimator_warns_when_it_runs_out():
-    with pytest.warns(ConvergenceWarning, match="BatchPerceptron stopped after max_iter=5"):
+    with pytest.warns(UserWarning, match="BatchPerceptron stopped after max_iter=5"):
         BatchPerceptron(max_iter=5).fit(CORNERS, XOR)
     assert BatchPerceptron().fit(*integer_sample(17)).converged_
 
