@@ -1,6 +1,6 @@
 """The perceptron against scikit-learn's, for the same passes in the same order of the examples.
 
-Rows with a margin make few mistakes, which blockwise scoring jumps over; rows without one make many.
+Rows with a margin make few mistakes, which blockwise scoring jumps over; the others make many.
 The quality column says how far the last weights of both are apart, relative to their size.
 """
 

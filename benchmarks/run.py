@@ -1,7 +1,7 @@
 """Run the benchmarks: ``make bench``, or ``make bench MODULE=perceptron`` for one module.
 
-Each ``bench_<module>.py`` measures its module side by side with what a user would pick instead: both
-in turn in one process, with one thread each, at least five times, on two seeded data sets, and with
+Each ``bench_<module>.py`` measures its module side by side with the usual choice: both in turn
+in one process, with one thread each, at least five times, on two seeded data sets, and with
 the quality of both answers in the same row. A ratio is mllib / peer; below 1, mllib is faster. Run
 it on a quiet machine.
 """

@@ -275,7 +275,7 @@ def averaged_weights(X, y, run, *, eta=1.0):
     return (eta * share * y[run.order]) @ X[run.order]
 
 
-def pocket_weights(X, y, run, *, eta=1.0, candidates=1000):
+def pocket_weights(X, y, run, *, eta=1.0, candidates=100):
     """Return the best weights met in a run that found no separator, and their training errors.
 
     Compared are the weights that survived longest before the next mistake; the fewest errors of

@@ -120,7 +120,7 @@ def test_pocket_holds_the_best_of_all_weights_met():
     rng = np.random.default_rng(6)
     X, y = rng.standard_normal((60, 2)), rng.choice([-1.0, 1.0], 60)
     run = perceptron(X, y, max_epochs=10)
-    w, errors = pocket_weights(X, y, run)
+    w, errors = pocket_weights(X, y, run, candidates=len(run.order))
     all_errors = [np.count_nonzero((X @ v > 0) != (y > 0)) for v in weight_path(X, y, run)[1:]]
     assert errors == min(all_errors) < all_errors[-1]
     assert np.count_nonzero((X @ w > 0) != (y > 0)) == errors

@@ -175,6 +175,9 @@ def test_one_of_the_twins_is_shown(browser, address, scheme, shown):
     tab.goto(f"{address}/chapters/theory/concentration.html")
     for name in ("only-light", "only-dark"):
         assert tab.locator(f"figure img.{name}").first.is_visible() == (name == shown)
+    captions = tab.locator("figure figcaption")
+    assert captions.count() >= 2
+    assert all(captions.nth(i).is_visible() for i in range(captions.count()))
     context.close()
 
 
