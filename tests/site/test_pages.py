@@ -1,37 +1,13 @@
 """The built site: links, hosts, errors, widths, scripts off, badges; in Debian's Chromium."""
 
 import functools
-import http.server
 import re
-import shutil
-import subprocess
-import sys
-import threading
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
-from playwright.sync_api import sync_playwright
-
-ROOT = Path(__file__).resolve().parents[2]
-SITE = ROOT / "_build" / "html"
-CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
-
-
-@pytest.fixture(scope="session", autouse=True)
-def built():
-    """Build the site if it is not there."""
-    if not (SITE / "index.html").is_file():
-        subprocess.run([sys.executable, "_ext/build.py"], cwd=ROOT, check=True)
-
-
-def pages():
-    """Return the content pages in the order of the table of contents."""
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    files = [toc["root"]] + [c["file"] for part in toc["parts"] for c in part["chapters"]]
-    return [f"{name}.html" for name in files]
-
+from contents import ROOT, SITE, pages
 
 each_page = pytest.mark.parametrize("page", pages())
 
@@ -108,31 +84,6 @@ def test_the_results_page_lists_every_result_of_the_published_chapters():
 
 
 # The browser ---------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="session")
-def address():
-    """Serve the site on a free port of this machine."""
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *args):
-            pass
-
-    handler = functools.partial(Quiet, directory=str(SITE))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """Start the browser once."""
-    options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
-        yield running
-        running.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,0 +1,16 @@
+"""Where the built site is and which pages it has."""
+
+import os
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(os.environ.get("BOOK_ROOT") or Path(__file__).resolve().parents[2])
+SITE = ROOT / "_build" / "html"
+
+
+def pages():
+    """Return the content pages in the order of the table of contents."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    files = [toc["root"]] + [c["file"] for part in toc["parts"] for c in part["chapters"]]
+    return [f"{name}.html" for name in files]
