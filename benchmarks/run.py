@@ -1,31 +1,238 @@
-"""Run the benchmarks: ``make bench``, or ``make bench MODULE=perceptron`` for one module.
+"""Measure speed side by side with the usual choice: ``make bench``, or with MODULE=perceptron.
 
-Each ``bench_<module>.py`` measures its module side by side with the usual choice: both in turn
-in one process, with one thread each, at least five times, on two seeded data sets, and with
-the quality of both answers in the same row. A ratio is mllib / peer; below 1, mllib is faster. Run
-it on a quiet machine.
+Each ``bench_<module>.py`` declares rows; everything else happens here, the same for all of them.
+A row is measured in a process of its own. mllib and the peer take turns there, at least five times
+after one warm-up, on each of its seeded data sets; a ratio is the time of mllib divided by the
+peer's, and no ratio is written down unless the quality of both answers was compared in the same run.
+
+With one thread the clock is the processor time of the process and its children, which other work on
+the machine disturbs little. With two it is the wall clock, so that the load is written down
+as well. Peak memory is that of a whole process which does nothing but load its data and run one of
+the two sides once.
+
+This process itself imports nothing heavy: on Linux the peak memory of a child begins at that of
+its parent. The outcome is ``benchmarks/results.yml``, which the page on speed shows.
 """
 
+import argparse
+import datetime
+import importlib
+import json
+import os
+import platform
+import resource
+import statistics
 import subprocess
 import sys
+import tempfile
+import time
+import warnings
+from importlib import metadata
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "results.yml"
+REPEATS = 7  #: rounds of both sides in turn; 5 where a round is long
+SHORTEST = 0.02  #: seconds that one timed stretch lasts at least, by repeating short calls
+LONG = 2.0  #: seconds from which a round counts as long
+PACKAGES = ("numpy", "scipy", "scikit-learn", "hmmlearn")
+
+
+# In the process of a row ---------------------------------------------------------------------
+
+
+def processor_time():
+    """Return the seconds of processor time of this process and of its finished children."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def take_turns(calls, clock, repeats=REPEATS):
+    """Return seconds for one call of each side, a list for each, and what the calls returned.
+
+    The order changes from round to round. Short calls are repeated within a round, each as often
+    as a stretch of SHORTEST seconds needs.
+    """
+    answers, number = [], []
+    for call in calls:
+        answers.append(call())  # warms up
+        start = clock()
+        call()
+        number.append(max(1, min(2000, round(SHORTEST / max(clock() - start, 1e-9)))))
+    seconds = [[] for _ in calls]
+    for r in range(repeats):
+        for k in range(len(calls)) if r % 2 else reversed(range(len(calls))):
+            start = clock()
+            for _ in range(number[k]):
+                calls[k]()
+            seconds[k].append((clock() - start) / number[k])
+        if r >= 4 and sum(s[-1] * m for s, m in zip(seconds, number)) > LONG:
+            break
+    return seconds, answers
+
+
+def summary(seconds):
+    """Return the ratio of the median times, the smallest and largest ratio of a round, and ms."""
+    ours, peer = (statistics.median(s) for s in seconds)
+    rounds = [a / b for a, b in zip(*seconds)]
+    return {
+        "ratio": _short(ours / peer),
+        "spread": [_short(min(rounds)), _short(max(rounds))],
+        "milliseconds": [_short(1e3 * ours), _short(1e3 * peer)],
+    }
+
+
+def measure(row, threads):
+    """Return one entry for each seed: times and quality."""
+    clock = processor_time if threads == 1 else time.perf_counter
+    entries = []
+    for seed in row.seeds:
+        data = row.data(seed)
+        seconds, answers = take_turns([row.ours(data), row.peer(data)], clock)
+        quality = row.quality(data, *answers)
+        entries.append(
+            {"seed": seed}
+            | summary(seconds)
+            | {
+                "measure": quality.measure,
+                "quality": [float(f"{quality.ours:.10g}"), float(f"{quality.peer:.10g}")],
+                "equal": quality.equal,
+            }
+        )
+    return entries
+
+
+def peak_memory():
+    """Return the largest resident memory, in MB, that this process or one of its children had."""
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return round(max(resource.getrusage(w).ru_maxrss for w in who) / unit)
+
+
+def _short(x):
+    return float(f"{x:.3g}")
+
+
+def declared(module):
+    """Return the rows that ``bench_<module>.py`` declares."""
+    return importlib.import_module(f"bench_{module}").ROWS
+
+
+def work(task, module, index, extra):
+    """Do one task of the main process in this one and return its answer."""
+    warnings.simplefilter("ignore")  # both sides stop after a fixed number of iterations on purpose
+    rows = declared(module)
+    if task == "list":
+        return [
+            {name: getattr(r, name) for name in ("workload", "n", "d", "against", "target", "why")}
+            for r in rows
+        ]
+    row = rows[int(index)]
+    if task == "data":
+        import pickle
+
+        Path(extra).write_bytes(pickle.dumps(row.data(row.seeds[0])))
+        return None
+    if task == "memory":
+        import pickle
+
+        side, path = extra.split(":", 1)
+        getattr(row, side)(pickle.loads(Path(path).read_bytes()))()
+        return peak_memory()
+    return measure(row, int(extra))
+
+
+# In the main process -------------------------------------------------------------------------
+
+
+def ask(task, module, index=0, extra="", threads=1):
+    """Let a new process do a task; return its answer."""
+    count = {name: str(threads) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+    command = [sys.executable, str(HERE / "run.py"), "--task", task, module, str(index), str(extra)]
+    done = subprocess.run(
+        command, env=os.environ | count, stdout=subprocess.PIPE, text=True, check=True
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def measure_row(module, index, entry, folder):
+    """Return the entry of a row with all that is measured."""
+    path = Path(folder) / "data"
+    ask("data", module, index, path)
+    entry["memory"] = [ask("memory", module, index, f"{side}:{path}") for side in ("ours", "peer")]
+    entry["one_thread"] = ask("measure", module, index, 1)
+    if os.cpu_count() > 1:
+        entry["two_threads"] = ask("measure", module, index, 2, threads=2)
+    entry["met"] = max(seed["ratio"] for seed in entry["one_thread"]) <= entry["target"]
+    return entry
+
+
+def machine():
+    """Return what a reader needs to know about the machine and the versions."""
+    versions = {"python": platform.python_version()}
+    for name in PACKAGES:
+        versions[name] = metadata.version(name)
+    return {
+        "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
+        "system": platform.system(),
+        "processor": platform.machine(),
+        "cores": os.cpu_count(),
+        "load": _short(os.getloadavg()[0]),
+        "versions": versions,
+    }
+
+
+def line_of(entry):
+    """Return one printed line about a measured row."""
+    cells = [
+        f"{s['ratio']:6.3g} ({s['spread'][0]:.2g}-{s['spread'][1]:.2g})"
+        for s in entry["one_thread"]
+    ]
+    quality = entry["one_thread"][0]
+    return (
+        f"{entry['workload']:<44s} {' '.join(cells)}  target {entry['target']:<5g} "
+        f"{'met' if entry['met'] else 'MISSED'}  {quality['measure']} "
+        f"{quality['quality'][0]:.8g} / {quality['quality'][1]:.8g}  "
+        f"MB {entry['memory'][0]} / {entry['memory'][1]}"
+    )
 
 
 def main(wanted):
-    """Run the benchmark of every module, or of those wanted; return the number that failed."""
-    scripts = sorted(HERE.glob("bench_*.py"))
-    known = {path.stem.removeprefix("bench_"): path for path in scripts}
+    """Measure every module, or those wanted; return the number of rows of unequal quality."""
+    import yaml
+
+    known = sorted(path.stem.removeprefix("bench_") for path in HERE.glob("bench_*.py"))
     unknown = set(wanted) - set(known)
     if unknown:
         sys.exit(f"No benchmark for {sorted(unknown)}: MODULE is one of {', '.join(known)}.")
-    failed = 0
-    for name in wanted or known:
-        print(f"\n== {name}", flush=True)
-        failed += subprocess.run([sys.executable, str(known[name])]).returncode != 0
-    return failed
+    unequal = 0
+    for module in wanted or known:
+        print(f"\n== {module}: mllib / peer on each data set, one thread", flush=True)
+        found = {"machine": machine(), "rows": []}
+        for index, entry in enumerate(ask("list", module)):
+            with tempfile.TemporaryDirectory() as folder:
+                entry = measure_row(module, index, entry, folder)
+            found["rows"].append(entry)
+            print(line_of(entry), flush=True)
+            for seed in entry["one_thread"] + entry.get("two_threads", []):
+                if not seed["equal"]:
+                    unequal += 1
+                    print(f"   not of equal quality, seed {seed['seed']}: this is no result")
+        # read again before writing: another module may have been measured meanwhile
+        old = yaml.safe_load(RESULTS.read_text("utf-8")) if RESULTS.exists() else None
+        everything = {name: e for name, e in (old or {}).items() if name in known}
+        everything[module] = found
+        text = yaml.safe_dump(dict(sorted(everything.items())), sort_keys=False, width=100)
+        RESULTS.write_text(f"# Written by `make bench`; the page on speed shows it.\n{text}", "utf-8")
+    return unequal
 
 
 if __name__ == "__main__":
-    sys.exit(min(1, main(sys.argv[1:])))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("modules", nargs="*")
+    parser.add_argument("--task", nargs=4, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.task:
+        print(json.dumps(work(*options.task)))
+    else:
+        sys.exit(min(1, main(options.modules)))
