@@ -160,6 +160,10 @@ def test_cells_are_short_and_the_notebook_is_light(path):
         if "claim(" not in source(cell) and "hide-input" not in cell["metadata"].get("tags", [])
     ]
     assert np.median(own) <= 7
+    wide = [
+        line for cell in code_cells(path) for line in source(cell).splitlines() if len(line) > 100
+    ]
+    assert not wide, "code lines longer than a page is wide"
     assert path.stat().st_size < 1_000_000
 
 
