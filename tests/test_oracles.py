@@ -5,7 +5,7 @@ import warnings
 import hmmlearn.hmm
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize_scalar, rosen, rosen_der, rosen_hess
 from scipy.special import logsumexp
 from scipy.stats import binom
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -26,6 +26,18 @@ from mllib.hidden_markov_models import (
     PoissonHMM,
 )
 from mllib.hidden_markov_models import sample as sample_hmm
+from mllib.linear_algebra import (
+    condition_number,
+    gram_schmidt,
+    matrix_rank,
+    numeric_gradient,
+    numeric_hessian,
+    numeric_jacobian,
+    p_norm,
+    spectral_decomposition,
+    svd_from_eigh,
+    svd_solve,
+)
 from mllib.mixtures_and_em import GaussianMixture, MixtureParams
 from mllib.pac_learning import empirical_risk, erm, linear_dichotomies
 from mllib.perceptron import Perceptron, add_intercept, perceptron
@@ -270,3 +282,52 @@ def test_linear_labellings_are_those_that_sklearn_fits_without_error(intercept):
         y = (code >> np.arange(6)) & 1
         fitted = SklearnPerceptron(fit_intercept=False, tol=None, max_iter=3000).fit(Z, y)
         assert (tuple(y) in made) == (fitted.score(Z, y) == 1)
+
+
+# Linear algebra ---
+
+
+@pytest.mark.parametrize(("n", "d", "rank"), [(9, 4, 4), (4, 9, 4), (12, 6, 2), (30, 30, 30)])
+def test_decompositions_equal_numpy(n, d, rank):
+    rng = np.random.default_rng(n)
+    A = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, d))
+    U, s, V = svd_from_eigh(A)
+    theirs = np.linalg.svd(A, compute_uv=False)
+    np.testing.assert_allclose(s, theirs, rtol=1e-6, atol=1e-7 * theirs[0])
+    np.testing.assert_allclose((U * s) @ V.T, A, atol=1e-7 * theirs[0])
+    assert matrix_rank(A) == np.linalg.matrix_rank(A) == rank
+    if rank == min(n, d):
+        assert condition_number(A) == pytest.approx(np.linalg.cond(A), rel=1e-9)
+    C = A.T @ A
+    values, V = spectral_decomposition(C)
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(C)[::-1], atol=1e-10 * values[0])
+    np.testing.assert_allclose(C @ V, V * values, atol=1e-10 * values[0])
+
+
+@pytest.mark.parametrize(("n", "d", "rank"), [(20, 5, 5), (5, 20, 5), (20, 8, 3)])
+def test_svd_solve_equals_numpy_lstsq(n, d, rank):
+    rng = np.random.default_rng(d)
+    X = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, d))
+    y = rng.standard_normal(n)
+    theirs = np.linalg.lstsq(X, y, rcond=None)[0]
+    np.testing.assert_allclose(svd_solve(X, y), theirs, rtol=1e-9, atol=1e-11)
+
+
+def test_gram_schmidt_is_the_qr_factor_of_numpy_up_to_signs():
+    A = np.random.default_rng(0).standard_normal((8, 5))
+    Q = np.linalg.qr(A)[0]
+    signs = np.sign(np.sum(Q * gram_schmidt(A), axis=0))
+    np.testing.assert_allclose(gram_schmidt(A), Q * signs, atol=1e-13)
+
+
+def test_numeric_derivatives_equal_the_rosenbrock_formulas_of_scipy():
+    x = np.array([0.4, -1.3, 0.9, 2.0])
+    np.testing.assert_allclose(numeric_gradient(rosen, x), rosen_der(x), rtol=1e-7)
+    np.testing.assert_allclose(numeric_jacobian(rosen_der, x), rosen_hess(x), rtol=1e-7, atol=1e-4)
+    np.testing.assert_allclose(numeric_hessian(rosen, x), rosen_hess(x), rtol=1e-5, atol=1e-3)
+
+
+@pytest.mark.parametrize("p", [1, 1.5, 2, 7, np.inf])
+def test_p_norms_equal_numpy(p):
+    v = np.random.default_rng(1).standard_normal(50)
+    assert p_norm(v, p) == pytest.approx(np.linalg.norm(v, p), rel=1e-13)

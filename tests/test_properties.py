@@ -7,6 +7,21 @@ from hypothesis.extra.numpy import arrays
 
 from mllib import concentration, pac_learning
 from mllib.hidden_markov_models import forward, posteriors, viterbi
+from mllib.linear_algebra import (
+    condition_number,
+    gram_matrix,
+    gram_schmidt,
+    is_positive_semidefinite,
+    jacobi_eigen,
+    low_rank_approximation,
+    matrix_rank,
+    outer_product_sum,
+    p_norm,
+    push_through,
+    sherman_morrison,
+    svd_from_eigh,
+    svd_solve,
+)
 from mllib.mixtures_and_em import (
     MixtureParams,
     kl_gap,
@@ -291,3 +306,86 @@ def test_linear_labellings_do_not_depend_on_scale_or_origin(sample, scale):
     made = pac_learning.linear_dichotomies(X)
     assert np.array_equal(pac_learning.linear_dichotomies(scale * X + 1), made)
     assert set(map(tuple, 1 - made)) == set(map(tuple, made))
+
+
+# Linear algebra ---
+
+
+def integer_matrices(most=5, largest=9):
+    """Return a strategy for matrices of integers with 1 to ``most`` rows and columns."""
+    return st.tuples(st.integers(1, most), st.integers(1, most)).flatmap(
+        lambda shape: arrays(float, shape, elements=st.integers(-largest, largest))
+    )
+
+
+@given(arrays(float, 4, elements=st.integers(-9, 9)), st.floats(1, 20), st.floats(1, 20))
+def test_p_norms_fall_with_p_and_are_homogeneous(v, p, q):
+    low, high = min(p, q), max(p, q)
+    assert p_norm(v, high) <= p_norm(v, low) * (1 + 1e-12)
+    assert p_norm(v, np.inf) <= p_norm(v, high) * (1 + 1e-12)
+    np.testing.assert_allclose(p_norm(-8 * v, p), 8 * p_norm(v, p), rtol=1e-12)
+
+
+@given(integer_matrices())
+def test_singular_values_ignore_transposition_order_and_signs(A):
+    s = svd_from_eigh(A).s
+    for B in (A.T, A[::-1], -A, A[:, ::-1]):
+        np.testing.assert_allclose(svd_from_eigh(B).s, s, atol=1e-6 * (s[0] or 1))
+    np.testing.assert_allclose(np.sum(s**2), np.sum(A**2), rtol=1e-10)
+
+
+@given(integer_matrices())
+def test_gram_schmidt_finds_the_rank_and_keeps_the_span(A):
+    if not A.any():
+        return
+    Q = gram_schmidt(A)
+    assert Q.shape[1] == matrix_rank(A)
+    np.testing.assert_allclose(Q.T @ Q, np.eye(Q.shape[1]), atol=1e-12)
+    np.testing.assert_allclose(Q @ (Q.T @ A), A, atol=1e-9)
+
+
+@given(integer_matrices(), st.integers(-5, 5))
+def test_a_shift_of_the_diagonal_shifts_the_eigenvalues(A, t):
+    C = A @ A.T
+    shifted = jacobi_eigen(C + t * np.eye(len(C))).values
+    np.testing.assert_allclose(shifted, jacobi_eigen(C).values + t, atol=1e-10 * (1 + C.max()))
+
+
+@given(integer_matrices())
+def test_gram_matrices_are_semidefinite_and_taking_something_off_spoils_them(A):
+    K = gram_matrix(A)
+    assert is_positive_semidefinite(K)
+    lowest = jacobi_eigen(K).values[-1]
+    assert not is_positive_semidefinite(K - (lowest + 1) * np.eye(len(K)))
+
+
+@given(integer_matrices(), st.floats(0.1, 10))
+def test_push_through_from_both_sides_and_by_updates(A, lam):
+    from_features = push_through(A, lam, side="features")
+    np.testing.assert_allclose(push_through(A, lam, side="samples"), from_features, atol=1e-9)
+    inverse = np.eye(A.shape[1]) / lam
+    for x in A:  # the chapter on least squares adds samples one at a time
+        inverse = sherman_morrison(inverse, x)
+    np.testing.assert_allclose(inverse @ A.T, from_features, atol=1e-8)
+
+
+@given(integer_matrices(), st.data())
+def test_solutions_solve_the_normal_equations_and_do_not_depend_on_chunks(A, data):
+    y = data.draw(arrays(float, len(A), elements=st.integers(-9, 9)))
+    cut = data.draw(st.integers(0, len(A)))
+    w = svd_solve(A, y)
+    np.testing.assert_allclose(A.T @ (A @ w - y), 0, atol=1e-8)
+    pieces = [(A[:cut], y[:cut]), (A[cut:], y[cut:])]
+    sums = [outer_product_sum(X, t) for X, t in pieces if len(X)]
+    total = sums[0] if len(sums) == 1 else sums[0] + sums[1]
+    np.testing.assert_allclose(total.squared_error(w), np.sum((y - A @ w) ** 2), atol=1e-8)
+
+
+@given(integer_matrices(), st.sampled_from([2.0**-30, 0.5, 2.0**30]))
+def test_low_rank_errors_scale_and_fall_with_k(A, scale):
+    errors = [low_rank_approximation(A, k).error for k in range(1, min(A.shape) + 1)]
+    assert (np.diff([np.linalg.norm(A), *errors]) <= 1e-12 * (1 + np.abs(A).max())).all()
+    scaled = low_rank_approximation(scale * A, 1).error
+    np.testing.assert_allclose(scaled, scale * errors[0], atol=1e-12 * scale)
+    if 1 < condition_number(A) < 1e6:
+        assert condition_number(scale * A) == condition_number(A)

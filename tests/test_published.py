@@ -8,6 +8,14 @@ from scipy.cluster.hierarchy import fcluster, linkage
 
 from mllib.course.datasets import earthquakes, faithful
 from mllib.hidden_markov_models import PoissonHMM, forward, posteriors, viterbi
+from mllib.linear_algebra import (
+    condition_number,
+    is_positive_semidefinite,
+    jacobi_eigen,
+    leading_minors,
+    spectral_decomposition,
+    svd_solve,
+)
 from mllib.mixtures_and_em import GaussianMixture, e_step, em, m_step, start_from_labels
 from mllib.pac_learning import linear_dichotomies, vc_dimension
 from mllib.perceptron import add_intercept, perceptron
@@ -127,3 +135,37 @@ def test_number_of_linear_threshold_functions_of_boolean_inputs(inputs, count):
     made = linear_dichotomies(cube)
     assert len(made) == count
     assert vc_dimension(made) == inputs + 1
+
+
+# Linear algebra ---
+
+
+def test_condition_numbers_of_hilbert_matrices():
+    # Todd (1954); the values that MATLAB's documentation of hilb and cond prints.
+    for d, value in ((3, "524.06"), (4, "15514"), (5, "4.7661e+05"), (10, "1.6025e+13")):
+        H = 1 / (np.arange(d)[:, None] + np.arange(d) + 1)
+        assert f"{condition_number(H):.5g}" == value
+
+
+def test_wilson_matrix():
+    # Ciarlet (1989), Introduction to Numerical Linear Algebra, section 2.2: determinant 1, an
+    # integer inverse, and two right-hand sides 0.1 apart whose solutions have nothing in common.
+    W = np.array([[10.0, 7, 8, 7], [7, 5, 6, 5], [8, 6, 10, 9], [7, 5, 9, 10]])
+    assert f"{condition_number(W):.6g}" == "2984.09"
+    assert is_positive_semidefinite(W)
+    assert leading_minors(W)[-1] == pytest.approx(1, abs=1e-10)
+    inverse = np.column_stack([svd_solve(W, e) for e in np.eye(4)])
+    integers = [[25, -41, 10, -6], [-41, 68, -17, 10], [10, -17, 5, -3], [-6, 10, -3, 2]]
+    np.testing.assert_allclose(inverse, integers, atol=1e-9)
+    assert svd_solve(W, [32.0, 23, 33, 31]) == pytest.approx([1, 1, 1, 1], rel=1e-10)
+    moved = svd_solve(W, [32.1, 22.9, 33.1, 30.9])
+    assert moved == pytest.approx([9.2, -12.6, 4.5, -1.1], rel=1e-10)
+
+
+def test_eigenvalues_of_the_second_difference_matrix():
+    # Golub and Van Loan (2013), section 4.8: 4 sin^2(j pi / (2 (d + 1))), j = 1, ..., d.
+    d = 12
+    T = 2 * np.eye(d) - np.eye(d, k=1) - np.eye(d, k=-1)
+    exact = 4 * np.sin(np.arange(d, 0, -1) * np.pi / (2 * (d + 1))) ** 2
+    assert spectral_decomposition(T).values == pytest.approx(exact, abs=1e-13)
+    assert jacobi_eigen(T).values == pytest.approx(exact, abs=1e-13)

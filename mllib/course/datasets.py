@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Table", "breast_cancer", "earthquakes", "faithful", "iris"]
+__all__ = ["Table", "berkeley", "breast_cancer", "digits", "earthquakes", "faithful", "iris"]
 
 
 class Table(NamedTuple):
@@ -51,6 +51,19 @@ def earthquakes():
     )
 
 
+def berkeley():
+    """Graduate admissions at Berkeley in autumn 1973: counts for the six largest departments."""
+    data = _csv("berkeley")
+    return Table(
+        data[:, :3].astype(int),
+        data[:, 3].astype(int),
+        ("department (1 to 6 for A to F)", "sex (0 men, 1 women)", "admitted (0 no, 1 yes)"),
+        (),
+        "Bickel, Hammel and O'Connell (1975), Science 187, 398-404; R's datasets::UCBAdmissions. "
+        "y is the number of applicants.",
+    )
+
+
 def _from_sklearn(loader, source):
     bunch = loader()
     classes = tuple(map(str, getattr(bunch, "target_names", ())))
@@ -70,4 +83,13 @@ def breast_cancer():
 
     return _from_sklearn(
         load_breast_cancer, "Street, Wolberg and Mangasarian (1993), SPIE 1905, 861-870."
+    )
+
+
+def digits():
+    """Handwritten digits: 1797 images of 8 by 8 pixels, ink from 0 to 16."""
+    from sklearn.datasets import load_digits
+
+    return _from_sklearn(
+        load_digits, "Alpaydin and Kaynak (1998), UCI optical recognition of handwritten digits."
     )
