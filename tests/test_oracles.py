@@ -5,17 +5,25 @@ import warnings
 import hmmlearn.hmm
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.optimize import minimize_scalar, rosen, rosen_der, rosen_hess
 from scipy.special import logsumexp
-from scipy.stats import binom
+from scipy.stats import binom, dirichlet, multinomial, multivariate_normal
+from scipy.stats import entropy as scipy_entropy
+from sklearn.covariance import EmpiricalCovariance
+from sklearn import metrics as sklearn_metrics
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF
 from sklearn.linear_model import Perceptron as SklearnPerceptron
 from sklearn.metrics import zero_one_loss
 from sklearn.mixture import GaussianMixture as SklearnMixture
+from sklearn.naive_bayes import CategoricalNB
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC as SklearnSVC
 from sklearn.svm import LinearSVC as SklearnLinearSVC
 
-from mllib import concentration
+from mllib import concentration, estimation, probability
 from mllib.hidden_markov_models import (
     HMM,
     CategoricalEmission,
@@ -331,3 +339,170 @@ def test_numeric_derivatives_equal_the_rosenbrock_formulas_of_scipy():
 def test_p_norms_equal_numpy(p):
     v = np.random.default_rng(1).standard_normal(50)
     assert p_norm(v, p) == pytest.approx(np.linalg.norm(v, p), rel=1e-13)
+
+
+# Probability ---
+
+
+@pytest.mark.parametrize("d", [1, 3, 8])
+def test_gaussian_log_density_and_entropy_equal_scipy(d):
+    rng = np.random.default_rng(d)
+    A, mean = rng.standard_normal((d, d)), rng.standard_normal(d)
+    cov, X = A @ A.T + 0.1 * np.eye(d), 3 * rng.standard_normal((20, d))
+    theirs = multivariate_normal(mean, cov)
+    ours = probability.gaussian_log_density(X, mean, cov)
+    np.testing.assert_allclose(ours, theirs.logpdf(X), rtol=1e-9)
+    assert probability.gaussian_entropy(cov) == pytest.approx(theirs.entropy(), rel=1e-10)
+
+
+def test_gaussian_conditional_mean_and_covariance_are_those_of_sklearns_gaussian_process():
+    X = np.array([[0.0], [0.7], [1.5], [2.0], [3.1]])
+    y, new = np.array([0.3, -0.2, 1.0]), [1, 3]
+    kernel, seen = RBF(0.8), [0, 2, 4]
+    theirs = GaussianProcessRegressor(kernel, alpha=1e-9, optimizer=None).fit(X[seen], y)
+    mean, cov = theirs.predict(X[new], return_cov=True)
+    K = kernel(X) + 1e-9 * np.eye(5)
+    ours = probability.gaussian_conditional(np.zeros(5), K, seen, y)
+    np.testing.assert_allclose(ours.mean, mean, rtol=1e-6)
+    np.testing.assert_allclose(ours.cov, cov, atol=1e-8)
+
+
+def test_categorical_and_dirichlet_equal_scipy():
+    rng = np.random.default_rng(1)
+    p, alpha = rng.dirichlet(np.ones(5)), rng.uniform(0.3, 6, 5)
+    theirs = multinomial(1, p)
+    E = np.eye(5)
+    np.testing.assert_allclose(
+        probability.categorical_log_pmf(E, p), theirs.logpmf(E), rtol=1e-9, atol=1e-12
+    )
+    np.testing.assert_allclose(probability.categorical_moments(p).cov, theirs.cov(), atol=1e-15)
+    P = rng.dirichlet(alpha, 10)
+    ours = probability.dirichlet_log_density(P, alpha)
+    np.testing.assert_allclose(ours, dirichlet(alpha).logpdf(P.T), rtol=1e-9)
+    moments = probability.dirichlet_moments(alpha)
+    np.testing.assert_allclose(moments.mean, dirichlet(alpha).mean(), rtol=1e-12)
+    np.testing.assert_allclose(moments.cov, dirichlet(alpha).cov(), rtol=1e-10)
+
+
+def test_entropy_and_divergence_equal_scipy():
+    P, Q = np.random.default_rng(2).dirichlet(np.full(6, 0.5), (2, 40))
+    np.testing.assert_allclose(probability.entropy(P), scipy_entropy(P, axis=1), rtol=1e-12)
+    ours = probability.kl_divergence(P, Q)
+    np.testing.assert_allclose(ours, scipy_entropy(P, Q, axis=1), rtol=1e-10)
+
+
+# Estimation ---
+
+
+@pytest.mark.parametrize("species", range(3))
+def test_gaussian_mle_equals_scipy_and_sklearn_on_iris(species):
+    X, y = load_iris(return_X_y=True)
+    X = X[y == species]
+    ours = estimation.multivariate_gaussian_mle(X)
+    mean, covariance = stats.multivariate_normal.fit(X)
+    np.testing.assert_allclose(ours.mean, mean, rtol=1e-12)
+    np.testing.assert_allclose(ours.covariance, covariance, rtol=1e-9)
+    np.testing.assert_allclose(ours.covariance, EmpiricalCovariance().fit(X).covariance_, rtol=1e-9)
+    value = estimation.multivariate_gaussian_log_likelihood(X, *ours)
+    assert value == pytest.approx(stats.multivariate_normal(mean, covariance).logpdf(X).sum())
+    for x in X.T:
+        location, deviation = stats.norm.fit(x)
+        assert estimation.gaussian_mle(x) == pytest.approx((location, deviation**2), rel=1e-12)
+
+
+def test_laplace_smoothing_is_that_of_sklearns_naive_bayes():
+    labels = np.array([0, 2, 4, 3, 3, 5])
+    model = CategoricalNB(alpha=0.7, min_categories=7).fit(labels[:, None], np.zeros(6))
+    counts = estimation.category_counts(labels, 7)
+    theirs = np.exp(model.feature_log_prob_[0][0])
+    np.testing.assert_allclose(estimation.categorical_map(counts, 0.7), theirs, rtol=1e-12)
+
+
+@pytest.mark.parametrize("law", [stats.gumbel_r, stats.logistic, stats.laplace])
+def test_numerical_search_finds_the_likelihood_of_scipys_fit(law):
+    x = law.rvs(3, 2, size=40, random_state=1)
+    ours = estimation.mle(law.logpdf, x, [3.0, 2.0], bounds=[(None, None), (1e-6, None)])
+    theirs = law.logpdf(x, *law.fit(x)).sum()
+    assert ours.value == pytest.approx(theirs, rel=1e-6)
+
+
+def test_dirichlet_log_density_and_mean_are_scipys():
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        ours = estimation.dirichlet_posterior(rng.uniform(0.2, 4, 5), rng.integers(0, 6, 5))
+        theirs, p = stats.dirichlet(ours.alpha), rng.dirichlet(np.ones(5))
+        assert ours.log_density(p) == pytest.approx(theirs.logpdf(p), rel=1e-10)
+        np.testing.assert_allclose(ours.mean, theirs.mean(), rtol=1e-12)
+
+
+# Decision theory ---
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_metrics_of_classes_equal_sklearn(seed):
+    rng = np.random.default_rng(seed)
+    y, predicted = rng.integers(0, 2, (2, 60))
+    ours, theirs = decision_theory, sklearn_metrics
+    assert ours.accuracy(y, predicted) == pytest.approx(theirs.accuracy_score(y, predicted))
+    assert ours.precision(y, predicted) == pytest.approx(theirs.precision_score(y, predicted))
+    assert ours.recall(y, predicted) == pytest.approx(theirs.recall_score(y, predicted))
+    negatives = theirs.recall_score(y, predicted, pos_label=0)
+    assert ours.specificity(y, predicted) == pytest.approx(negatives)
+    for beta in (0.5, 1.0, 2.0):
+        want = theirs.fbeta_score(y, predicted, beta=beta)
+        assert ours.f_score(y, predicted, beta=beta) == pytest.approx(want)
+    fpr, tpr, _ = theirs.roc_curve(y, predicted)
+    assert ours.type1_rate(y, predicted) == pytest.approx(fpr[1])
+    assert ours.type2_rate(y, predicted) == pytest.approx(1 - tpr[1])
+    three, guess = rng.integers(0, 3, (2, 60))
+    names = np.array(["b", "c", "a"])
+    want = theirs.confusion_matrix(names[three], names[guess]).T
+    assert np.array_equal(ours.confusion_matrix(names[three], names[guess]), want)
+    loss = ours.empirical_risk(ours.zero_one, guess, three)
+    assert loss == pytest.approx(zero_one_loss(three, guess))
+
+
+def test_probability_and_margin_losses_equal_sklearn():
+    rng = np.random.default_rng(0)
+    y, p, score = rng.integers(0, 2, 50), rng.uniform(0.01, 0.99, 50), rng.normal(0, 2, 50)
+    ours = decision_theory.empirical_risk(decision_theory.log_loss, p, y)
+    assert ours == pytest.approx(sklearn_metrics.log_loss(y, p), rel=1e-12)
+    hinge = decision_theory.hinge((2 * y - 1) * score).mean()
+    assert hinge == pytest.approx(sklearn_metrics.hinge_loss(2 * y - 1, score), rel=1e-12)
+
+
+def test_metrics_of_regression_equal_sklearn():
+    rng = np.random.default_rng(1)
+    y, f = rng.normal(5, 2, (2, 80))
+    pairs = [
+        (decision_theory.mean_squared_error, sklearn_metrics.mean_squared_error),
+        (decision_theory.root_mean_squared_error, sklearn_metrics.root_mean_squared_error),
+        (decision_theory.mean_absolute_error, sklearn_metrics.mean_absolute_error),
+        (decision_theory.r2, sklearn_metrics.r2_score),
+    ]
+    for ours, theirs in pairs:
+        assert ours(y, f) == pytest.approx(theirs(y, f), rel=1e-12)
+    assert decision_theory.nrmse(y, f) ** 2 == pytest.approx(1 - sklearn_metrics.r2_score(y, f))
+
+
+def test_prepared_inputs_equal_sklearn():
+    X, y = load_breast_cancer(return_X_y=True)
+    ours, theirs = decision_theory.Standardizer().fit(X), StandardScaler().fit(X)
+    np.testing.assert_allclose(ours.transform(X), theirs.transform(X), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(ours.scale_, theirs.scale_, rtol=1e-12)
+    names = np.array(["malignant", "benign"])[y]
+    encoded = OneHotEncoder(sparse_output=False).fit_transform(names[:, None])
+    assert np.array_equal(decision_theory.one_hot(names), encoded)
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.2, 0.03])
+def test_bayes_error_of_gaussians_equals_the_best_threshold(prior):
+    # N(-1, 1) and N(1, 1): the error of deciding 1 above t, minimised over t by a scalar search.
+    error = minimize_scalar(
+        lambda t: (1 - prior) * norm.sf(t, -1) + prior * norm.cdf(t, 1),
+        bounds=(-8, 8),
+        options={"xatol": 1e-12},
+    )
+    densities = [norm(-1).pdf, norm(1).pdf]
+    table = decision_theory.density_table(densities, [1 - prior, prior], [-12, -4, error.x, 4, 12])
+    assert decision_theory.bayes_error(table.joint) == pytest.approx(error.fun, rel=1e-10)

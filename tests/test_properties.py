@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from mllib import concentration, pac_learning
+from mllib import concentration, estimation, pac_learning
 from mllib.hidden_markov_models import forward, posteriors, viterbi
 from mllib.linear_algebra import (
     condition_number,
@@ -389,3 +389,125 @@ def test_low_rank_errors_scale_and_fall_with_k(A, scale):
     np.testing.assert_allclose(scaled, scale * errors[0], atol=1e-12 * scale)
     if 1 < condition_number(A) < 1e6:
         assert condition_number(scale * A) == condition_number(A)
+
+
+# Estimation ---
+
+
+def real_samples(largest=12):
+    """Return a strategy for samples of 2 to ``largest`` multiples of 1/8, not all equal."""
+    eighths = st.integers(-800, 800).map(lambda k: k / 8)
+    return st.lists(eighths, min_size=2, max_size=largest).map(np.array).filter(np.ptp)
+
+
+@given(real_samples(), st.sampled_from([-3.0, 0.5, 1e8]), st.integers(-50, 50))
+def test_gaussian_mle_moves_with_the_data(x, scale, shift):
+    mean, variance = estimation.gaussian_mle(x)
+    moved = estimation.gaussian_mle(scale * x + shift)
+    np.testing.assert_allclose(moved.mean, scale * mean + shift, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(moved.variance, scale**2 * variance, rtol=1e-9)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4))
+def test_multivariate_mle_is_affine_equivariant(seed, d):
+    rng = np.random.default_rng(seed)
+    X, A, b = rng.standard_normal((d + 8, d)), rng.standard_normal((d, d)), rng.standard_normal(d)
+    mean, S = estimation.multivariate_gaussian_mle(X)
+    moved = estimation.multivariate_gaussian_mle(X @ A.T + b)
+    np.testing.assert_allclose(moved.mean, A @ mean + b, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(moved.covariance, A @ S @ A.T, rtol=1e-8, atol=1e-10)
+
+
+@given(real_samples(), st.integers(0, 12), st.permutations(range(12)))
+def test_bayesian_updates_ignore_order_and_batches(x, cut, order):
+    prior = estimation.GaussianMean(1.0, 4.0, 9.0)
+    whole, shuffled = prior.update(x), x[[i for i in order if i < len(x)]]
+    parts = prior.update(shuffled[:cut]).update(shuffled[cut:])
+    np.testing.assert_allclose(parts.mean, whole.mean, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(parts.variance, whole.variance, rtol=1e-12)
+    lowest, highest = min(1.0, x.mean()), max(1.0, x.mean())
+    assert lowest - 1e-9 <= whole.mean <= highest + 1e-9
+
+
+@given(arrays(int, 5, elements=st.integers(0, 9)), arrays(int, 5, elements=st.integers(1, 9)))
+def test_pseudocounts_are_a_prior_and_a_sample_seen_before(counts, pseudo):
+    smoothed = estimation.categorical_map(counts, pseudo)
+    np.testing.assert_allclose(smoothed.sum(), 1)
+    np.testing.assert_allclose(smoothed, estimation.categorical_mle(counts + pseudo))
+    posterior = estimation.dirichlet_posterior(pseudo + 1.0, counts)
+    np.testing.assert_allclose(smoothed, posterior.mode)
+    again = estimation.dirichlet_posterior(pseudo + 1.0, np.zeros(5)).update(counts)
+    assert np.array_equal(again.alpha, posterior.alpha)
+
+
+@given(real_samples(largest=6))
+def test_corrected_variance_is_half_the_mean_squared_difference(x):
+    pairs = [(a - b) ** 2 for i, a in enumerate(x) for b in x[:i]]
+    np.testing.assert_allclose(estimation.sample_variance(x), np.mean(pairs) / 2, rtol=1e-9)
+
+
+# Decision theory ---
+
+
+def joint_tables():
+    """Return a strategy for joint tables of 2 to 8 inputs and 2 to 4 classes."""
+    return (
+        st.tuples(st.integers(2, 8), st.integers(2, 4))
+        .flatmap(lambda shape: arrays(float, shape, elements=st.integers(0, 9)))
+        .filter(lambda counts: counts.sum() > 0)
+        .map(lambda counts: counts / counts.sum())
+    )
+
+
+@given(joint_tables(), st.integers(0, 2**32 - 1))
+def test_no_rule_errs_less_than_the_bayes_classifier(joint, seed):
+    rule = np.random.default_rng(seed).integers(0, joint.shape[1], len(joint))
+    loss, best = decision_theory.zero_one, decision_theory.bayes_classifier(joint)
+    error = decision_theory.bayes_error(joint)
+    assert error <= decision_theory.expected_risk(loss, rule, joint) + 1e-12
+    assert abs(error - decision_theory.expected_risk(loss, best, joint)) < 1e-12
+
+
+@given(joint_tables(), st.integers(0, 2**32 - 1))
+def test_merging_inputs_never_lowers_the_bayes_error(joint, seed):
+    group = np.random.default_rng(seed).integers(0, 3, len(joint))
+    merged = np.array([joint[group == g].sum(axis=0) for g in range(3)])
+    assert decision_theory.bayes_error(merged) >= decision_theory.bayes_error(joint) - 1e-12
+
+
+@given(joint_tables().filter(lambda t: t.sum(axis=1).min() > 0), st.integers(0, 2**32 - 1))
+def test_cheapest_decision_ignores_what_every_decision_pays(joint, seed):
+    rng = np.random.default_rng(seed)
+    p = joint / joint.sum(axis=1, keepdims=True)
+    cost = rng.uniform(0, 9, (3, joint.shape[1]))
+    shifted = 4 * cost + rng.uniform(-5, 5, joint.shape[1])
+    paid = decision_theory.expected_costs(p, cost)
+    chosen = decision_theory.cost_sensitive_rule(p, shifted)
+    assert np.all(paid[np.arange(len(p)), chosen] <= paid.min(axis=1) + 1e-9)
+
+
+@given(joint_tables(), st.lists(st.floats(0, 1), min_size=2, max_size=9).map(sorted))
+def test_rejecting_more_covers_less_and_errs_less(joint, theta):
+    tradeoff = decision_theory.reject_tradeoff(joint, theta)
+    assert np.all(np.diff(tradeoff.coverage) <= 1e-12)
+    assert np.all(np.diff(tradeoff.error) <= 1e-12)
+
+
+@given(
+    arrays(float, (12, 3), elements=st.integers(-99, 99)),
+    st.sampled_from([1e-8, 0.5, 1e8]),
+    st.integers(-9, 9),
+)
+def test_standardising_forgets_origin_and_unit(X, scale, shift):
+    before = decision_theory.Standardizer().fit_transform(X)
+    after = decision_theory.Standardizer().fit_transform(scale * (X + shift))
+    np.testing.assert_allclose(after, before, atol=1e-9)
+
+
+@given(arrays(int, (2, 30), elements=st.integers(0, 1)))
+def test_type_one_errors_of_one_class_are_type_two_errors_of_the_other(labels):
+    y, predicted = labels
+    for positive in (0, 1):
+        first = decision_theory.type1_rate(y, predicted, 1 - positive, undefined=-1)
+        second = decision_theory.type2_rate(y, predicted, positive, undefined=-1)
+        assert first == second

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
 
+from mllib import estimation
 from mllib.course.datasets import earthquakes, faithful
+from mllib.decision_theory import cost_sensitive_rule, cost_threshold, posterior
 from mllib.hidden_markov_models import PoissonHMM, forward, posteriors, viterbi
 from mllib.linear_algebra import (
     condition_number,
@@ -169,3 +171,58 @@ def test_eigenvalues_of_the_second_difference_matrix():
     exact = 4 * np.sin(np.arange(d, 0, -1) * np.pi / (2 * (d + 1))) ** 2
     assert spectral_decomposition(T).values == pytest.approx(exact, abs=1e-13)
     assert jacobi_eigen(T).values == pytest.approx(exact, abs=1e-13)
+
+
+# Estimation ---
+
+
+#: The first twenty values of MATLAB's randn after rng('default'), as its documentation lists them.
+MATLAB_RANDN = np.array(
+    [
+        [0.5377, 1.8339, -2.2588, 0.8622, 0.3188, -1.3077, -0.4336, 0.3426, 3.5784, 2.7694],
+        [-1.3499, 3.0349, 0.7254, -0.0631, 0.7147, -0.2050, -0.1241, 1.4897, 1.4090, 1.4172],
+    ]
+)
+
+
+def test_learning_a_gaussian_mean_in_two_batches():
+    # Lorencio Abril (2023), Example A.9; its second step squares a variance once more.
+    first, second = 5 + 2 * MATLAB_RANDN
+    one = estimation.gaussian_mean_posterior(first, estimation.sample_variance(first), 0.0, 1.0)
+    assert (one.mean, one.variance) == pytest.approx((2.7734, 0.5561), abs=1e-4)
+    noise = estimation.sample_variance(second)
+    printed = estimation.gaussian_mean_posterior(second, noise, one.mean, one.variance**2)
+    assert (printed.mean, printed.variance) == pytest.approx((4.0179, 0.2034), abs=1e-4)
+    right = estimation.gaussian_mean_posterior(second, noise, one.mean, one.variance)
+    assert (right.mean, right.variance) == pytest.approx((4.5310, 0.2873), abs=1e-4)
+
+
+def test_smoothed_die():
+    # Lorencio Abril (2023), Example A.8.
+    counts = estimation.category_counts(np.array([1, 3, 5, 4, 4, 6]) - 1, 6)
+    assert estimation.categorical_map(counts)[:2] == pytest.approx([1 / 6, 1 / 12], rel=1e-15)
+
+
+def test_old_faithful_means_and_standard_deviations():
+    # R's sapply(faithful, mean) and sapply(faithful, sd).
+    eruptions, waiting = faithful().X.T
+    assert estimation.gaussian_mle(eruptions).mean == pytest.approx(3.487783, abs=5e-7)
+    assert estimation.gaussian_mle(waiting).mean == pytest.approx(70.89706, abs=5e-6)
+    assert estimation.sample_variance(eruptions) ** 0.5 == pytest.approx(1.141371, abs=5e-7)
+    assert estimation.sample_variance(waiting) ** 0.5 == pytest.approx(13.59497, abs=5e-6)
+
+
+# Decision theory ---
+
+
+def test_medical_costs_ask_for_treatment_above_one_seventh():
+    # Lorencio Abril (2023), section 4.1: a missed illness costs 60, a false alarm 10.
+    cost = [[0.0, 60.0], [10.0, 0.0]]
+    assert cost_threshold(cost) == 1 / 7
+    assert cost_sensitive_rule([[0.86, 0.14], [0.85, 0.15]], cost).tolist() == [0, 1]
+
+
+def test_posterior_after_a_positive_mammogram():
+    # Eddy (1982): prevalence 1 %, 79.2 % of cancers and 9.6 % of the others test positive: 7.7 %.
+    p = posterior(np.log([[0.096, 0.792]]), [0.99, 0.01])
+    assert round(p[0, 1], 3) == 0.077
