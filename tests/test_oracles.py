@@ -8,10 +8,10 @@ import pytest
 from scipy import stats
 from scipy.optimize import minimize_scalar, rosen, rosen_der, rosen_hess
 from scipy.special import logsumexp
-from scipy.stats import binom, dirichlet, multinomial, multivariate_normal
+from scipy.stats import binom, dirichlet, multinomial, multivariate_normal, norm
 from scipy.stats import entropy as scipy_entropy
-from sklearn.covariance import EmpiricalCovariance
 from sklearn import metrics as sklearn_metrics
+from sklearn.covariance import EmpiricalCovariance
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
@@ -23,7 +23,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC as SklearnSVC
 from sklearn.svm import LinearSVC as SklearnLinearSVC
 
-from mllib import concentration, estimation, probability
+from mllib import concentration, decision_theory, estimation, probability
 from mllib.hidden_markov_models import (
     HMM,
     CategoricalEmission,

@@ -1,11 +1,13 @@
 """Properties that hold for every input: equivariances, invariances, agreements between chapters."""
 
+from fractions import Fraction
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from mllib import concentration, estimation, pac_learning
+from mllib import concentration, decision_theory, estimation, pac_learning, probability
 from mllib.hidden_markov_models import forward, posteriors, viterbi
 from mllib.linear_algebra import (
     condition_number,
@@ -511,3 +513,80 @@ def test_type_one_errors_of_one_class_are_type_two_errors_of_the_other(labels):
         first = decision_theory.type1_rate(y, predicted, 1 - positive, undefined=-1)
         second = decision_theory.type2_rate(y, predicted, positive, undefined=-1)
         assert first == second
+
+
+# Probability ---
+
+
+def exact_tables(shape):
+    """Return a strategy for joint tables of positive fractions that sum to one."""
+    counts = arrays(int, shape, elements=st.integers(1, 30))
+    return counts.map(
+        lambda c: np.vectorize(lambda v: Fraction(int(v), int(c.sum())), otypes=[object])(c)
+    )
+
+
+def gaussians(d):
+    """Return a strategy for a mean and a well-conditioned covariance in d dimensions."""
+    numbers = st.floats(-3, 3)
+    factors = st.tuples(arrays(float, d, elements=numbers), arrays(float, (d, d), elements=numbers))
+    return factors.map(lambda pair: (pair[0], pair[1] @ pair[1].T + np.eye(d)))
+
+
+@given(exact_tables((2, 3, 2)), st.permutations(range(3)))
+def test_marginals_of_marginals_and_conditionals_of_conditionals_agree(joint, order):
+    a, b, _ = order
+    once = probability.marginal(joint, (a, b))
+    assert (probability.marginal(once, 0) == probability.marginal(joint, a)).all()
+    factors = probability.chain_rule(joint, order)
+    assert (factors[0] * factors[1] * factors[2] == joint).all()
+
+
+@given(exact_tables((3, 2)), exact_tables((3, 2)))
+def test_two_observations_together_or_one_after_the_other(first, second):
+    prior = probability.marginal(first, 0)
+    one = probability.conditional(first, 0)[:, 0]
+    two = probability.conditional(second, 0)[:, 1]
+    step = probability.bayes(probability.bayes(prior, one).posterior, two)
+    assert (probability.bayes(prior, one * two).posterior == step.posterior).all()
+
+
+@given(gaussians(3), arrays(float, 3, elements=st.floats(-3, 3)))
+def test_gaussians_may_be_conditioned_one_coordinate_at_a_time(params, x):
+    both = probability.gaussian_conditional(*params, (0, 2), x[[0, 2]])
+    first = probability.gaussian_conditional(*params, 0, x[0])  # coordinates 1 and 2 are left
+    second = probability.gaussian_conditional(*first, 1, x[2])
+    np.testing.assert_allclose(second.mean, both.mean, rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(second.cov, both.cov, rtol=1e-7, atol=1e-9)
+
+
+@given(gaussians(2), gaussians(2), gaussians(2))
+def test_products_of_gaussians_do_not_depend_on_order(one, two, three):
+    def chained(a, b, c):
+        m, S, k1 = probability.gaussian_product(*a, *b)
+        m, S, k2 = probability.gaussian_product(m, S, *c)
+        return np.r_[m, S.ravel(), k1 + k2]
+
+    np.testing.assert_allclose(
+        chained(one, two, three), chained(three, one, two), rtol=1e-6, atol=1e-8
+    )
+
+
+@given(gaussians(3), st.sampled_from([1e-6, 1e6]), arrays(float, 3, elements=st.floats(-3, 3)))
+def test_gaussian_density_changes_by_the_volume_when_units_change(params, scale, x):
+    mean, cov = params
+    units = np.array([scale, 1.0, 1.0])
+    scaled = probability.gaussian_log_density(x * units, mean * units, cov * np.outer(units, units))
+    plain = probability.gaussian_log_density(x, mean, cov)
+    np.testing.assert_allclose(scaled, plain - np.log(scale), rtol=1e-7, atol=1e-7)
+
+
+@given(exact_tables((2, 3)))
+def test_entropy_of_a_pair_and_the_divergence_from_independence(joint):
+    joint = joint.astype(float)
+    p, q = probability.marginal(joint, 0), probability.marginal(joint, 1)
+    H = probability.entropy(joint.ravel())
+    information = probability.kl_divergence(joint.ravel(), np.outer(p, q).ravel())
+    total = probability.entropy(p) + probability.entropy(q)
+    np.testing.assert_allclose(total - H, information, atol=1e-12)
+    assert information >= 0

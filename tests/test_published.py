@@ -1,13 +1,14 @@
 """Numbers printed in the literature, recomputed with the library."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from mllib import estimation
-from mllib.course.datasets import earthquakes, faithful
+from mllib.course.datasets import berkeley, earthquakes, faithful
 from mllib.decision_theory import cost_sensitive_rule, cost_threshold, posterior
 from mllib.hidden_markov_models import PoissonHMM, forward, posteriors, viterbi
 from mllib.linear_algebra import (
@@ -21,6 +22,7 @@ from mllib.linear_algebra import (
 from mllib.mixtures_and_em import GaussianMixture, e_step, em, m_step, start_from_labels
 from mllib.pac_learning import linear_dichotomies, vc_dimension
 from mllib.perceptron import add_intercept, perceptron
+from mllib.probability import FiniteSpace, bayes, marginal
 from mllib.support_vector_machines import polynomial_kernel, smo
 
 # Perceptron ---
@@ -226,3 +228,26 @@ def test_posterior_after_a_positive_mammogram():
     # Eddy (1982): prevalence 1 %, 79.2 % of cancers and 9.6 % of the others test positive: 7.7 %.
     p = posterior(np.log([[0.096, 0.792]]), [0.99, 0.01])
     assert round(p[0, 1], 3) == 0.077
+
+
+# Probability ---
+
+
+def test_salary_and_tourist():
+    # Lorencio Abril (2023), Examples A.1 and A.2.
+    joint = [[Fraction(n, 100) for n in (5, 10, 20)], [Fraction(n, 100) for n in (15, 30, 20)]]
+    assert marginal(joint, 0)[0] == Fraction(7, 20)
+    prior, likelihood = [Fraction(1, 5), Fraction(4, 5)], [Fraction(1, 2), Fraction(1, 10)]
+    answer = bayes(prior, likelihood)
+    assert (answer.evidence, answer.posterior[0]) == (Fraction(9, 50), Fraction(5, 9))
+
+
+def test_admissions_at_berkeley_by_department():
+    # Freedman, Pisani and Purves (2007), Statistics, chapter 2, table 2: per cent admitted.
+    table = berkeley()
+    space = FiniteSpace.from_counts(dict(zip(map(tuple, table.X.tolist()), table.y.tolist())))
+    printed = {0: [62, 63, 37, 33, 28, 6], 1: [82, 68, 34, 35, 24, 7]}
+    for sex, rates in printed.items():
+        for department, rate in enumerate(rates, start=1):
+            here = space.given(lambda w, d=department, s=sex: w[:2] == (d, s))
+            assert round(100 * here.prob(lambda w: w[2] == 1)) == rate
