@@ -65,7 +65,8 @@ run: $(READY) ## Execute a notebook again and pair it with its text (CHAPTER=per
 
 .PHONY: lab
 lab: $(READY) ## Open the notebooks in JupyterLab
-	@$(PY) -m jupyterlab chapters
+	@mkdir -p .venv/jupyter/custom && cp _ext/lab.css .venv/jupyter/custom/custom.css
+	@JUPYTER_CONFIG_DIR="$(CURDIR)/.venv/jupyter" $(PY) -m jupyterlab --custom-css --LabApp.news_url=None chapters
 
 # -- verify --------------------------------------------------------------------------------------
 
