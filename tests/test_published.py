@@ -8,6 +8,7 @@ import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from mllib import estimation
+from mllib.concentration import clopper_pearson
 from mllib.course.datasets import berkeley, earthquakes, faithful
 from mllib.decision_theory import cost_sensitive_rule, cost_threshold, posterior
 from mllib.hidden_markov_models import PoissonHMM, forward, posteriors, viterbi
@@ -251,3 +252,12 @@ def test_admissions_at_berkeley_by_department():
         for department, rate in enumerate(rates, start=1):
             here = space.given(lambda w, d=department, s=sex: w[:2] == (d, s))
             assert round(100 * here.prob(lambda w: w[2] == 1)) == rate
+
+
+# Concentration ---
+
+
+def test_exact_interval_for_mendelian_plants():
+    # Conover (1971), p. 97, as the documentation of R's binom.test prints it: 682 giants of 925.
+    low, high = clopper_pearson(682, 925, 0.05)
+    assert (round(low, 7), round(high, 7)) == (0.7076683, 0.7654066)
