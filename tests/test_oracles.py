@@ -6,8 +6,8 @@ import hmmlearn.hmm
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.optimize import minimize_scalar, rosen, rosen_der, rosen_hess
-from scipy.special import logsumexp
+from scipy.optimize import linprog, minimize, minimize_scalar, rosen, rosen_der, rosen_hess
+from scipy.special import expit, logsumexp
 from scipy.stats import binom, dirichlet, multinomial, multivariate_normal, norm
 from scipy.stats import entropy as scipy_entropy
 from sklearn import metrics as sklearn_metrics
@@ -23,7 +23,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC as SklearnSVC
 from sklearn.svm import LinearSVC as SklearnLinearSVC
 
-from mllib import concentration, decision_theory, estimation, probability
+from mllib import concentration, decision_theory, estimation, optimization, probability
 from mllib.hidden_markov_models import (
     HMM,
     CategoricalEmission,
@@ -47,9 +47,17 @@ from mllib.linear_algebra import (
     svd_solve,
 )
 from mllib.mixtures_and_em import GaussianMixture, MixtureParams
+from mllib.numerics import squared_distances
 from mllib.pac_learning import empirical_risk, erm, linear_dichotomies
 from mllib.perceptron import Perceptron, add_intercept, perceptron
-from mllib.support_vector_machines import SVC, LinearSVC, dual_objective, hinge_objective
+from mllib.support_vector_machines import (
+    SVC,
+    LinearSVC,
+    dual_objective,
+    hinge_objective,
+    primal_objective,
+    smo,
+)
 
 # Perceptron ---
 
@@ -506,3 +514,92 @@ def test_bayes_error_of_gaussians_equals_the_best_threshold(prior):
     densities = [norm(-1).pdf, norm(1).pdf]
     table = decision_theory.density_table(densities, [1 - prior, prior], [-12, -4, error.x, 4, 12])
     assert decision_theory.bayes_error(table.joint) == pytest.approx(error.fun, rel=1e-10)
+
+
+# Optimisation ---
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_quadratic_programmes_equal_scipy(seed):
+    rng = np.random.default_rng(seed)
+    M, x0 = rng.normal(size=(6, 4)), rng.normal(size=4)
+    P, q = M.T @ M, rng.normal(size=4)
+    G, A = rng.normal(size=(6, 4)), rng.normal(size=(1, 4))
+    c, b = G @ x0 + rng.uniform(0, 1, 6), A @ x0
+    run = optimization.solve_qp(P, q, G, c, A, b)
+    theirs = minimize(
+        lambda x: 0.5 * x @ P @ x + q @ x,
+        x0,
+        jac=lambda x: P @ x + q,
+        method="SLSQP",
+        constraints=[
+            {"type": "ineq", "fun": lambda x: c - G @ x, "jac": lambda x: -G},
+            {"type": "eq", "fun": lambda x: A @ x - b, "jac": lambda x: A},
+        ],
+        options={"ftol": 1e-14, "maxiter": 500},
+    )
+    assert run.value == pytest.approx(theirs.fun, rel=1e-8, abs=1e-8)
+    assert max(run.residuals) < 1e-10
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_linear_programmes_equal_scipy(seed):
+    rng = np.random.default_rng(seed)
+    q, G, c = rng.normal(size=3), rng.normal(size=(8, 3)), rng.uniform(0.1, 1, 8)
+    G, c = np.vstack([G, np.eye(3), -np.eye(3)]), np.r_[c, np.full(6, 2.0)]
+    run = optimization.solve_qp(np.zeros((3, 3)), q, G, c)
+    theirs = linprog(q, G, c, bounds=(None, None))
+    assert run.value == pytest.approx(theirs.fun, rel=1e-10)
+    np.testing.assert_allclose(run.lam, -theirs.ineqlin.marginals, atol=1e-8)
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+def test_dual_of_the_support_vector_machine_by_quadratic_programming(C):
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = StandardScaler().fit_transform(X[:100, :3]), np.where(y[:100] == 1, 1.0, -1.0)
+    K, n = np.exp(-squared_distances(X, X) / 2), 100
+    run = optimization.solve_qp(
+        y[:, None] * K * y,
+        -np.ones(n),
+        np.vstack([np.eye(n), -np.eye(n)]),
+        np.r_[np.full(n, C), np.zeros(n)],
+        y[None],
+        [0.0],
+    )
+    ours = smo(K, y, C, tol=1e-8)
+    assert -run.value == pytest.approx(ours.dual, rel=1e-9)
+    offset = run.nu[0]  # the offset is the multiplier of sum_i alpha_i y_i = 0
+    assert primal_objective(run.x, offset, K, y, C) == pytest.approx(-run.value, rel=1e-9)
+    theirs = SklearnSVC(C=C, kernel="precomputed", tol=1e-8).fit(K, y)
+    w = np.zeros(n)
+    w[theirs.support_] = theirs.dual_coef_[0]
+    scores = K @ w + theirs.intercept_[0]
+    their_primal = 0.5 * w @ K @ w + C * np.maximum(0, 1 - y * scores).sum()
+    assert -run.value * (1 - 1e-12) <= their_primal <= -run.value * (1 + 1e-5)
+
+
+def test_gradient_and_newton_steps_end_where_scipy_ends():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = np.column_stack([np.ones(len(X)), StandardScaler().fit_transform(X[:, [0, 1, 4]])])
+
+    def f(w):
+        return np.logaddexp(0, X @ w).sum() - y @ (X @ w)
+
+    def gradient(w):
+        return X.T @ (expit(X @ w) - y)
+
+    def hessian(w):
+        p = expit(X @ w)
+        return (X.T * (p * (1 - p))) @ X
+
+    theirs = minimize(f, np.zeros(4), jac=gradient, method="BFGS", options={"gtol": 1e-8})
+    ours = optimization.newton(f, gradient, hessian, np.zeros(4), line_search=True)
+    assert ours.trace[-1] == pytest.approx(theirs.fun, rel=1e-12)
+    np.testing.assert_allclose(ours.z, theirs.x, rtol=1e-6)
+    step = 4 / np.linalg.eigvalsh(X.T @ X)[-1]
+    slow = optimization.gradient_descent(
+        f, gradient, np.zeros(4), eta=step, tol=1e-6, max_iter=50_000
+    )
+    assert slow.converged
+    assert slow.n_iter > 10 * ours.n_iter
+    np.testing.assert_allclose(slow.z, theirs.x, rtol=1e-5)

@@ -7,7 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from mllib import concentration, decision_theory, estimation, pac_learning, probability
+from mllib import (
+    concentration,
+    decision_theory,
+    estimation,
+    optimization,
+    pac_learning,
+    probability,
+)
 from mllib.hidden_markov_models import forward, posteriors, viterbi
 from mllib.linear_algebra import (
     condition_number,
@@ -590,3 +597,66 @@ def test_entropy_of_a_pair_and_the_divergence_from_independence(joint):
     total = probability.entropy(p) + probability.entropy(q)
     np.testing.assert_allclose(total - H, information, atol=1e-12)
     assert information >= 0
+
+
+# Optimisation ---
+
+
+def vectors(d, largest=9):
+    """Return a strategy for vectors of integers, as floats."""
+    return arrays(float, d, elements=st.integers(-largest, largest).map(float))
+
+
+@given(vectors(4), vectors(4), st.sampled_from([1e-6, 1.0, 1e6]))
+def test_projection_onto_a_box_by_quadratic_programming_is_clipping(point, corner, size):
+    low, high = -np.abs(corner) * size, np.abs(corner[::-1]) * size
+    G, c = np.vstack([np.eye(4), -np.eye(4)]), np.r_[high, -low]
+    run = optimization.solve_qp(np.eye(4), -point * size, G, c)
+    np.testing.assert_allclose(run.x / size, np.clip(point * size, low, high) / size, atol=1e-9)
+
+
+@given(vectors(5))
+def test_projection_onto_the_simplex_by_quadratic_programming(point):
+    run = optimization.solve_qp(np.eye(5), -point, -np.eye(5), np.zeros(5), np.ones((1, 5)), [1.0])
+    ordered = np.sort(point)[::-1]
+    levels = (np.cumsum(ordered) - 1) / np.arange(1, 6)
+    level = levels[np.flatnonzero(ordered > levels)[-1]]
+    np.testing.assert_allclose(run.x, np.maximum(point - level, 0), atol=1e-9)
+    np.testing.assert_allclose(run.nu, level, atol=1e-9)  # the level is the multiplier of the sum
+
+
+@given(vectors(3), arrays(float, (3, 3), elements=st.integers(-3, 3).map(float)), vectors(3, 3))
+def test_newton_steps_do_not_depend_on_the_coordinates(z0, T, c):
+    T = T + 10 * np.eye(3)  # invertible
+
+    def f(z):
+        return np.sum(np.cosh(z / 9)) + c @ z / 90
+
+    def gradient(z):
+        return np.sinh(z / 9) / 9 + c / 90
+
+    def hessian(z):
+        return np.diag(np.cosh(z / 9)) / 81
+
+    plain = optimization.newton(f, gradient, hessian, z0, max_iter=3, tol=0)
+    turned = optimization.newton(
+        lambda v: f(T @ v),
+        lambda v: T.T @ gradient(T @ v),
+        lambda v: T.T @ hessian(T @ v) @ T,
+        np.linalg.solve(T, z0),
+        max_iter=3,
+        tol=0,
+    )
+    np.testing.assert_allclose(turned.path[:3] @ T.T, plain.path[:3], rtol=1e-8, atol=1e-8)
+
+
+@given(vectors(3), vectors(3), st.floats(0, 1))
+def test_the_dual_function_is_concave_and_below_the_primal(first, second, t):
+    program = optimization.quadratic_program(
+        np.diag([1.0, 2.0, 3.0]), [1, -1, 2], [[1, 1, 0], [0, 1, 1], [1, 0, -1]], [0, -1, 2]
+    )
+    best = optimization.solve_qp(*program[:4]).value
+    a, b = np.abs(first), np.abs(second)
+    g = [optimization.dual_function(program, lam).value for lam in (a, b, t * a + (1 - t) * b)]
+    assert max(g) <= best + 1e-9
+    assert g[2] >= t * g[0] + (1 - t) * g[1] - 1e-9 * (1 + max(map(abs, g)))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
 
-from mllib import estimation
+from mllib import estimation, optimization
 from mllib.concentration import clopper_pearson
 from mllib.course.datasets import berkeley, earthquakes, faithful
 from mllib.decision_theory import cost_sensitive_rule, cost_threshold, posterior
@@ -261,3 +261,48 @@ def test_exact_interval_for_mendelian_plants():
     # Conover (1971), p. 97, as the documentation of R's binom.test prints it: 682 giants of 925.
     low, high = clopper_pearson(682, 925, 0.05)
     assert (round(low, 7), round(high, 7)) == (0.7076683, 0.7654066)
+
+
+# Optimisation ---
+
+
+def test_equality_constrained_quadratic_of_nocedal_and_wright():
+    # Nocedal and Wright (2006), Example 16.2: x = (2, -1, 1); their multipliers are the negatives.
+    P, q = [[6.0, 2, 1], [2, 5, 2], [1, 2, 4]], [-8.0, -3, -3]
+    A, b = [[1.0, 0, 1], [0, 1, 1]], [3.0, 0]
+    for run in (optimization.lagrange_quadratic(P, q, A, b), optimization.solve_qp(P, q, A=A, b=b)):
+        np.testing.assert_allclose(run.x, [2, -1, 1], atol=1e-12)
+        np.testing.assert_allclose(run.nu, [-3, 2], atol=1e-12)
+
+
+def test_inequality_constrained_quadratic_of_nocedal_and_wright():
+    # Nocedal and Wright (2006), Example 16.4: x = (1.4, 1.7), only the first constraint active.
+    G = [[-1.0, 2], [1, 2], [1, -2], [-1, 0], [0, -1]]
+    run = optimization.solve_qp(2 * np.eye(2), [-2.0, -5], G, [2.0, 6, 2, 0, 0])
+    np.testing.assert_allclose(run.x, [1.4, 1.7], atol=1e-12)
+    np.testing.assert_allclose(run.lam, [0.8, 0, 0, 0, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("damping", "iterations", "w"),
+    [(1e-3, 227, (165540, -209910, 129120)), (1e-4, 144, (1634700, -2021900, 1205100))],
+)
+def test_damped_newton_on_separable_logistic_data(damping, iterations, w):
+    # Lorencio Abril (2023), Example 4.5: 227 passes, the last of which only meets the threshold,
+    # W = 1e5 (1.6554, -2.0991, 1.2912) for damping 1e-3; the weights grow as the damping shrinks.
+    u = np.random.RandomState(5).random_sample(200)
+    x1, x2 = 1 + 2 * u[:100], 3 * u[100:]
+    X, y = np.column_stack([np.ones(100), x1, x2]), (x2 > 1.5 * x1 - 1).astype(float)
+    p = lambda w: 0.5 * (1 + np.tanh(X @ w / 2))  # noqa: E731
+    run = optimization.newton(
+        lambda w: np.logaddexp(0, X @ w).sum() - y @ (X @ w),
+        lambda w: X.T @ (p(w) - y),
+        lambda w: (X.T * (p(w) * (1 - p(w)))) @ X,
+        np.ones(3),
+        damping=damping,
+        tol=1e-3,
+        max_iter=1000,
+    )
+    assert run.converged
+    assert run.n_iter + 1 == iterations
+    np.testing.assert_allclose(run.z, w, rtol=5e-5)
