@@ -8,11 +8,17 @@ from functools import partial
 import numpy as np
 from rows import Quality, Row
 
+TITLE = "Hidden Markov models"
+HOW = (
+    "A long sequence is cut into pieces that advance side by side, one product for all of them; "
+    "the seams are then repaired exactly."
+)
+
 K, V, ITERATIONS = 4, 6, 3
 
 
 def sample(lengths, slow, seed):
-    """Return sequences of symbols from K states, and the model; ``slow`` ones leave once in 10^4."""
+    """Return sequences of symbols and their model; ``slow`` states are left once in 10^4 steps."""
     rng = np.random.default_rng(seed)
     stay, blur = (1 - 1e-4, 9.0) if slow else (0.5, 0.0)
     A = (1 - stay) * rng.dirichlet(np.ones(K), K) + stay * np.eye(K)
@@ -105,8 +111,9 @@ def equal_numbers(measure, data, mine, theirs):
 
 def equal_fits(data, mine, theirs):
     """Compare the log-likelihood of the data under both fitted models."""
-    scores = mine.score(data["X"], lengths=data["lengths"]), theirs.score(
-        symbols(data), data["lengths"]
+    scores = (
+        mine.score(data["X"], lengths=data["lengths"]),
+        theirs.score(symbols(data), data["lengths"]),
     )
     return equal_numbers("log-likelihood after the fit (nats)", data, *scores)
 

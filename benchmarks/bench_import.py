@@ -9,6 +9,9 @@ import sys
 
 from rows import Quality, Row
 
+TITLE = "Loading the library"
+HOW = "Modules of scipy that only one function needs are imported by that function."
+
 #: our module -> (our estimators, the peer's module, its estimators)
 PAIRS = {
     "perceptron": ("Perceptron", "linear_model", "Perceptron"),

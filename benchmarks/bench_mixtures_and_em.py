@@ -5,15 +5,21 @@ from functools import partial
 import numpy as np
 from rows import Quality, Row
 
+TITLE = "Gaussian mixtures"
+HOW = (
+    "One step of EM is two matrix products on the features and their squares; with many "
+    "features, one Cholesky factorisation for each component."
+)
+
 ITERATIONS = 20
 
 
 def sample(n, d, K, seed):
-    """Return rows from K correlated groups, and one start for both sides."""
+    """Return rows from K correlated groups that overlap in any dimension, and one start."""
     rng = np.random.default_rng(seed)
     mixing = rng.standard_normal((K, d, d)) / np.sqrt(d) + np.eye(d)
     z = rng.integers(K, size=n)
-    X = 2 * rng.standard_normal((K, d))[z]
+    X = 2 / np.sqrt(d) * rng.standard_normal((K, d))[z]
     X += np.einsum("nij,nj->ni", mixing[z], rng.standard_normal((n, d)))
     means = X[rng.choice(n, K, replace=False)]
     return {"X": X, "weights": np.full(K, 1 / K), "means": means, "whole": np.cov(X.T, bias=True)}

@@ -8,6 +8,12 @@ from functools import partial
 import numpy as np
 from rows import Quality, Row
 
+TITLE = "Perceptron"
+HOW = (
+    "The weights change only at a mistake, so the examples up to the next mistake are scored in "
+    "one product."
+)
+
 PASSES = 10
 
 
@@ -35,7 +41,7 @@ def peer(data):
 
 
 def quality(data, mine, theirs):
-    """Compare the training accuracy: where mllib keeps the best weights of a run, it may be higher."""
+    """Compare the training accuracy; mllib keeps the best weights of a run, so it may be higher."""
     X, y = data["X"], data["y"]
     return Quality("training accuracy", mine.score(X, y), theirs.score(X, y))
 

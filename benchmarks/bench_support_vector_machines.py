@@ -5,6 +5,12 @@ from functools import partial
 import numpy as np
 from rows import Quality, Row
 
+TITLE = "Support vector machines"
+HOW = (
+    "Pairs of multipliers are chosen by the gain that they promise, rows of the kernel are "
+    "computed when first needed, and Newton steps move all free multipliers at once."
+)
+
 
 def sample(n, d, ones, seed):
     """Return standardised inputs in four clouds, two for each class, 5 % of the labels flipped.

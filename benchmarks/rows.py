@@ -25,8 +25,8 @@ class Quality(NamedTuple):
 class Row:
     """One workload that mllib and its peer both run.
 
-    ``ours`` and ``peer`` take the data and return the call that is timed. They import what they need
-    themselves, so that the memory of one side does not hold the other.
+    ``ours`` and ``peer`` take the data and return the call that is timed. They import what they
+    need themselves, so that the memory of one side does not hold the other.
     """
 
     workload: str  #: what is computed, in a few words, unique in its module

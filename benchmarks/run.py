@@ -3,7 +3,7 @@
 Each ``bench_<module>.py`` declares rows; everything else happens here, the same for all of them.
 A row is measured in a process of its own. mllib and the peer take turns there, at least five times
 after one warm-up, on each of its seeded data sets; a ratio is the time of mllib divided by the
-peer's, and no ratio is written down unless the quality of both answers was compared in the same run.
+peer's, and beside each ratio stands the quality of both answers, compared in the same run.
 
 With one thread the clock is the processor time of the process and its children, which other work on
 the machine disturbs little. With two it is the wall clock, so that the load is written down
@@ -113,20 +113,15 @@ def _short(x):
     return float(f"{x:.3g}")
 
 
-def declared(module):
-    """Return the rows that ``bench_<module>.py`` declares."""
-    return importlib.import_module(f"bench_{module}").ROWS
-
-
 def work(task, module, index, extra):
     """Do one task of the main process in this one and return its answer."""
     warnings.simplefilter("ignore")  # both sides stop after a fixed number of iterations on purpose
-    rows = declared(module)
+    bench = importlib.import_module(f"bench_{module}")
+    rows = bench.ROWS
     if task == "list":
-        return [
-            {name: getattr(r, name) for name in ("workload", "n", "d", "against", "target", "why")}
-            for r in rows
-        ]
+        fields = ("workload", "n", "d", "against", "target", "why")
+        listed = [{name: getattr(r, name) for name in fields} for r in rows]
+        return {"title": bench.TITLE, "how": bench.HOW, "rows": listed}
     row = rows[int(index)]
     if task == "data":
         import pickle
@@ -156,7 +151,7 @@ def ask(task, module, index=0, extra="", threads=1):
 
 
 def measure_row(module, index, entry, folder):
-    """Return the entry of a row with all that is measured."""
+    """Add to the entry of a row all that is measured."""
     path = Path(folder) / "data"
     ask("data", module, index, path)
     entry["memory"] = [ask("memory", module, index, f"{side}:{path}") for side in ("ours", "peer")]
@@ -164,7 +159,6 @@ def measure_row(module, index, entry, folder):
     if os.cpu_count() > 1:
         entry["two_threads"] = ask("measure", module, index, 2, threads=2)
     entry["met"] = max(seed["ratio"] for seed in entry["one_thread"]) <= entry["target"]
-    return entry
 
 
 def machine():
@@ -173,7 +167,7 @@ def machine():
     for name in PACKAGES:
         versions[name] = metadata.version(name)
     return {
-        "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "system": platform.system(),
         "processor": platform.machine(),
         "cores": os.cpu_count(),
@@ -197,42 +191,60 @@ def line_of(entry):
     )
 
 
-def main(wanted):
-    """Measure every module, or those wanted; return the number of rows of unequal quality."""
+def write(module, found):
+    """Replace what is known about one module in the data file."""
     import yaml
 
+    old = yaml.safe_load(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
+    everything = old | {module: found}
+    text = yaml.safe_dump(dict(sorted(everything.items())), sort_keys=False, width=100)
+    RESULTS.write_text(f"# Written by `make bench`; the page on speed shows it.\n{text}", "utf-8")
+
+
+def renew_words(module):
+    """Take title and reasons afresh from ``bench_<module>.py``, without measuring."""
+    import yaml
+
+    found = yaml.safe_load(RESULTS.read_text("utf-8"))[module]
+    declared = ask("list", module)
+    why = {row["workload"]: row["why"] for row in declared["rows"]}
+    for row in found["rows"]:
+        row["why"] = why[row["workload"]]
+    write(module, found | {"title": declared["title"], "how": declared["how"]})
+
+
+def main(wanted, words=False):
+    """Measure every module, or those wanted; return the number of rows of unequal quality."""
     known = sorted(path.stem.removeprefix("bench_") for path in HERE.glob("bench_*.py"))
     unknown = set(wanted) - set(known)
     if unknown:
         sys.exit(f"No benchmark for {sorted(unknown)}: MODULE is one of {', '.join(known)}.")
     unequal = 0
     for module in wanted or known:
+        if words:
+            renew_words(module)
+            continue
         print(f"\n== {module}: mllib / peer on each data set, one thread", flush=True)
-        found = {"machine": machine(), "rows": []}
-        for index, entry in enumerate(ask("list", module)):
+        found = ask("list", module) | {"machine": machine()}
+        for index, entry in enumerate(found["rows"]):
             with tempfile.TemporaryDirectory() as folder:
-                entry = measure_row(module, index, entry, folder)
-            found["rows"].append(entry)
+                measure_row(module, index, entry, folder)
             print(line_of(entry), flush=True)
             for seed in entry["one_thread"] + entry.get("two_threads", []):
                 if not seed["equal"]:
                     unequal += 1
                     print(f"   not of equal quality, seed {seed['seed']}: this is no result")
-        # read again before writing: another module may have been measured meanwhile
-        old = yaml.safe_load(RESULTS.read_text("utf-8")) if RESULTS.exists() else None
-        everything = {name: e for name, e in (old or {}).items() if name in known}
-        everything[module] = found
-        text = yaml.safe_dump(dict(sorted(everything.items())), sort_keys=False, width=100)
-        RESULTS.write_text(f"# Written by `make bench`; the page on speed shows it.\n{text}", "utf-8")
+        write(module, found)
     return unequal
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("modules", nargs="*")
+    parser.add_argument("--words", action="store_true", help="only renew titles and reasons")
     parser.add_argument("--task", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.task:
         print(json.dumps(work(*options.task)))
     else:
-        sys.exit(min(1, main(options.modules)))
+        sys.exit(min(1, main(options.modules, options.words)))

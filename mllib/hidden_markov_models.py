@@ -739,15 +739,35 @@ def baum_welch(model, X, lengths=None, *, max_iter=200, tol=1e-6, counts=expecte
 # Fast variants: many pieces of sequences side by side ----------------------------------------
 #
 # A long sequence is cut into pieces that advance together, one numpy call for all of them. A piece
-# that does not start its sequence starts from a guess; afterwards the true message is carried
-# across each seam and the piece recomputed until it meets what the guess gave. Ratios of messages
-# never grow under a nonnegative recursion, so from that point on the two agree to the same
-# relative accuracy. Where a chain forgets too slowly for that, the exact K x K transfer of each
-# piece replaces the guess. Strictly positive A: plain arithmetic, since an entry that underflows is
-# then below 1e-200 of each of its successors. Structural zeros: the same sweeps in logarithms.
+# that does not start its sequence starts from a guess. Then the true message is carried across each
+# seam and the pieces run again until they meet what the guess gave. Ratios of messages never grow
+# under a nonnegative recursion, so from that point on the two agree to the same relative accuracy.
+# Where a chain forgets too slowly for that, and where a sequence is so short that guessing does not
+# pay, the exact K x K transfer of each piece replaces the guess.
+#
+# The recursion is the same in both directions: message = weight * prediction, prediction =
+# M message, with M = A^T forwards and M = A backwards, where message t is b_t(j) = e_j(x_t)
+# beta_t(j). It runs in plain arithmetic if A is positive, since an entry that underflows is then
+# below 1e-180 of each of its successors, and in logarithms if A has structural zeros.
 
 _POSITIVE = 1e-100  # entries of A above this allow plain arithmetic
 _MEET = 1e-13  # relative difference of two messages that count as equal
+_SHORT = 4096  # rows up to which transfers are cheaper than guesses
+
+
+class _Coded(NamedTuple):
+    """Rows of log densities of which many are equal: row t is table[x[t]]."""
+
+    table: np.ndarray  # (V, K)
+    x: np.ndarray  # (n,) of int
+
+
+def _densities(emission, X):
+    """Return log e_j(x_t) as an array of shape (n, K), or coded where x_t is a symbol."""
+    if isinstance(emission, CategoricalEmission):
+        symbols = np.append(np.arange(emission.probs.shape[1]), -1)
+        return _Coded(emission.log_density(symbols), X)
+    return emission.log_density(X)
 
 
 class _Pieces(NamedTuple):
@@ -755,129 +775,104 @@ class _Pieces(NamedTuple):
 
     start: np.ndarray  # (P,) row at which the piece starts
     size: np.ndarray  # (P,) number of rows, decreasing
-    previous: np.ndarray  # (P,) the piece before it in the same sequence, -1 for none
+    before: np.ndarray  # (P,) the piece before it in the same sequence, -1 for none
+    after: np.ndarray  # (P,) the piece after it in the same sequence, -1 for none
     active: list  # (L,) number of pieces longer than t
     offset: list  # (L,) first packed column of time t
-    columns: int  # number of packed columns
-    rows: np.ndarray | None  # (columns,) the row of each column; None if a reshape does it
+    rows: np.ndarray  # (n,) the row of each packed column
+    place: np.ndarray  # (n,) the packed column of each row
+
+    @property
+    def ends(self):
+        """The packed column at which each piece ends, shape (P,)."""
+        return np.asarray(self.offset)[self.size - 1] + np.arange(len(self.size))
 
 
 def _cut(lengths):
-    """Cut sequences into pieces of about the square root of the number of rows."""
+    """Cut sequences into pieces of nearly equal size, of the order of the square root of n."""
     n = int(lengths.sum())
-    L = max(64, int(np.sqrt(n)))
-    if lengths.max() <= 2 * L:
-        L = int(lengths.max())
-    count = -(-lengths // L)
+    L = int(np.sqrt(n)) if n <= _SHORT else max(64, int(0.36 * np.sqrt(n)))
+    count = np.where(lengths <= 2 * L, 1, -(-lengths // L))
     P = int(count.sum())
     sequence = np.repeat(np.arange(len(lengths)), count)
     within = np.arange(P) - np.repeat(np.cumsum(count) - count, count)
-    start = _starts(lengths)[sequence] + within * L
-    size = np.minimum(L, np.cumsum(lengths)[sequence] - start)
+    small, longer = lengths // count, lengths % count
+    size = small[sequence] + (within < longer[sequence])
+    start = np.cumsum(size) - size
     order = np.argsort(-size, kind="stable")
     rank = np.empty(P, dtype=int)
     rank[order] = np.arange(P)
-    previous = np.where(within > 0, rank[np.arange(P) - 1], -1)[order]
+    before = np.where(within > 0, rank[np.arange(P) - 1], -1)[order]
+    after = np.full(P, -1)
+    after[before[before >= 0]] = np.flatnonzero(before >= 0)
     start, size = start[order], size[order]
-    active = np.searchsorted(-size, -np.arange(L), side="left")
-    if np.array_equal(start, np.arange(P) * L):
-        return _Pieces(
-            start, size, previous, active.tolist(), list(range(0, L * P, P)), L * P, None
-        )
-    offset = _starts(active).tolist()
-    rows = np.concatenate([start[:m] + t for t, m in enumerate(active)])
-    return _Pieces(start, size, previous, active.tolist(), offset, n, rows)
-
-
-def _pack(W, p):
-    """Return the rows of W (n, K) as packed columns (K, columns)."""
-    if p.rows is not None:
-        return np.ascontiguousarray(W[p.rows].T)
-    P, L = len(p.start), len(p.active)
-    if len(W) < P * L:
-        W = np.concatenate([W, np.zeros((P * L - len(W), W.shape[1]))])
-    return np.ascontiguousarray(W.reshape(P, L, -1).transpose(2, 1, 0)).reshape(W.shape[1], -1)
-
-
-def _unpack(V, p, n):
-    """Return packed columns (K, columns) as rows (n, K)."""
-    if p.rows is not None:
-        out = np.empty((n, len(V)), dtype=V.dtype)
-        out[p.rows] = V.T
-        return out
-    P, L = len(p.start), len(p.active)
-    return V.reshape(-1, L, P).transpose(2, 1, 0).reshape(P * L, -1)[:n]
+    active = np.searchsorted(-size, -np.arange(size[0]), side="left")
+    offset = _starts(active)
+    rows, place = np.empty(n, dtype=int), np.empty(n, dtype=int)
+    for t, (o, m) in enumerate(zip(offset.tolist(), active.tolist())):
+        np.add(start[:m], t, out=rows[o : o + m])
+    place[rows] = np.arange(n)
+    return _Pieces(start, size, before, after, active.tolist(), offset.tolist(), rows, place)
 
 
 class _SumProduct:
-    """Messages that sum to one, advanced by a positive matrix."""
+    """Messages in plain arithmetic, advanced by the positive matrix M."""
 
     neutral = 1.0
+    weigh, divide = np.multiply, np.divide
 
     def __init__(self, M):
-        self.M, self.unit = np.ascontiguousarray(M.T), np.eye(len(M))
+        self.M, self.unit = np.ascontiguousarray(M), np.eye(len(M))
+        # a step shrinks a message at most by the smallest entry: divide before it gets small
+        self.every = max(1, min(8, int(120 / max(1.0, -np.log10(M.min())))))
 
-    def predict(self, a):
-        if a.ndim == 2:
-            return self.M @ a
-        return (self.M @ a.reshape(len(a), -1)).reshape(a.shape)
+    def predict(self, a, out):
+        if a.ndim == 2 and out.flags.c_contiguous:
+            self.M.dot(a, out=out)
+        else:
+            np.matmul(self.M, a, out=out)
 
-    def update(self, u, w, out, scale):
-        np.multiply(u, w, out=out)
-        np.add.reduce(out, axis=0, out=scale)
-        out /= scale
-
-    def log_update(self, u, w):
-        u = u * w
-        total = u.sum(axis=0)
-        return u / np.where(total > 0, total, 1), safe_log(total)
+    def size(self, a, axis=-2):
+        return a.sum(axis=axis)
 
     def log(self, a):
-        return safe_log(a)
+        return np.log(a)
 
-    def exp(self, a):
-        return np.exp(a)
+    def log_total(self, a):
+        return np.log(a.sum(axis=0))
 
-    def reduce(self, a, axis):
-        return log_sum_exp(a, axis=axis)
-
-    def log_size(self, a):
-        return log_sum_exp(a)
+    def apply(self, u, T):
+        u = u @ T
+        return u / u.sum()
 
     def meet(self, new, old):
         return (np.abs(new - old) <= _MEET * new + 1e-250).all(axis=0)
 
 
 class _LogSum:
-    """Logarithmic messages with largest entry 0; -inf entries are structural zeros."""
+    """Logarithmic messages; -inf entries are structural zeros."""
 
-    neutral = 0.0
+    neutral, every = 0.0, 8
+    weigh, divide = np.add, np.subtract
 
     def __init__(self, M):
         self.M, self.unit = safe_log(M), safe_log(np.eye(len(M)))
 
-    def predict(self, a):
-        M = self.M.reshape(self.M.shape + (1,) * (a.ndim - 1))
-        return self.reduce(M + a[:, None], 0)
+    def predict(self, a, out):
+        out[...] = log_sum_exp(self.M[:, :, None] + a[..., None, :, :], axis=-2)
 
-    def update(self, u, w, out, scale):
-        out[...], scale[...] = self.log_update(u, w)
-
-    def log_update(self, u, w):
-        u = u + w
-        top = u.max(axis=0)
-        return u - np.where(top > -np.inf, top, 0), top
+    def size(self, a, axis=-2):
+        return np.max(a, axis=axis, initial=-1e300)  # finite, so that nothing is -inf - -inf
 
     def log(self, a):
         return a
 
-    exp = log
+    def log_total(self, a):
+        return log_sum_exp(a, axis=0)
 
-    def reduce(self, a, axis):
-        return log_sum_exp(a, axis=axis)
-
-    def log_size(self, a):
-        return a.max()
+    def apply(self, u, T):
+        u = log_sum_exp(u[:, None] + T, axis=0)
+        return u - self.size(u, axis=0)
 
     def meet(self, new, old):
         with np.errstate(invalid="ignore"):
@@ -887,79 +882,128 @@ class _LogSum:
 class _LogMax(_LogSum):
     """As ``_LogSum`` with the maximum in place of the sum."""
 
-    def reduce(self, a, axis):
-        return a.max(axis=axis)
+    def __init__(self, M):
+        super().__init__(M)
+        self.columns = np.ascontiguousarray(self.M.T)[:, :, None]
+
+    def predict(self, a, out):
+        if a.ndim == 2:
+            np.maximum.reduce(self.columns + a[:, None, :], axis=0, out=out)
+        else:
+            np.maximum.reduce(self.M[:, :, None] + a[..., None, :, :], axis=-2, out=out)
+
+    def apply(self, u, T):
+        u = (u[:, None] + T).max(axis=0)
+        return u - self.size(u, axis=0)
 
 
-def _sweep(ring, u, W, p):
-    """Advance all pieces together from the predictions ``u`` (K, P); return messages, scales."""
-    out, scale, a = np.ones_like(W), np.ones(W.shape[1]), None
+def _sweep(ring, u, W, p, steps, out, scale, changed=None):
+    """Advance all pieces together from the predictions ``u`` (K, P), in place.
+
+    Every few steps the messages are divided by their size, which ``scale`` notes. With
+    ``changed`` (the number of leading pieces that start from another prediction than last time)
+    the sweep ends as soon as the messages meet those of last time; the number of pieces
+    that it then left as they were is returned.
+    """
+    weigh, predict, P, every = ring.weigh, ring.predict, u.shape[1], ring.every
+    for t in steps:
+        m, o = p.active[t], p.offset[t]
+        a = u if m == P else u[:, :m]
+        new = out[:, o : o + m]
+        if t % every:
+            weigh(a, W[:, o : o + m], out=new)
+        else:
+            a = weigh(a, W[:, o : o + m])
+            size = ring.size(a)
+            ring.divide(a, size, out=a)
+            met = changed is not None and m >= changed and ring.meet(a, new).all()
+            new[...], scale[t // every, :m] = a, size
+            if met:
+                return m
+        predict(new, u if m == P else u[:, :m])
+    return 0
+
+
+def _messages(ring, W, p, backwards=False, starts=None):
+    """Return the messages (K, n) and, for each piece, the logarithm of what was divided out.
+
+    ``starts`` are the true predictions at the start of each piece; without them they are guessed
+    and repaired. None if the pieces are too short for the repair.
+    """
+    L, P = len(p.active), len(p.start)
+    steps = range(L - 1, -1, -1) if backwards else range(L)
+    source = p.after if backwards else p.before
+    linked = np.flatnonzero(source >= 0)
+    source = source[linked]
+    out, scale = np.empty_like(W), np.full((-(-L // ring.every), P), ring.neutral)
+    u = np.full((len(W), P), ring.neutral) if starts is None else starts.copy()
+    _sweep(ring, u, W, p, steps, out, scale)
+    if starts is None and len(linked):
+        start = np.full_like(u, ring.neutral)
+        start[:, linked] = ring.divide(u[:, source], ring.size(u[:, source]))
+        again = start.copy()
+        # backwards, short pieces join late: all that changed must have joined before the end
+        changed = linked.max() + 1 if backwards else 0
+        kept = _sweep(ring, again, W, p, steps, out, scale, changed)
+        if not (backwards and kept):
+            u[:, kept:] = again[:, kept:]
+        true = ring.divide(u[:, source], ring.size(u[:, source]))
+        if not ring.meet(true, start[:, linked]).all():
+            return None
+    total = ring.log(scale).sum(axis=0)
+    if not backwards:
+        final = ring.log_total(out[:, p.ends])
+        final[source] = ring.log(ring.size(u[:, source]))
+        total += final
+    return out, total
+
+
+def _seams(ring, back, W, p):
+    """Return the true predictions (K, P) at the seams, forwards and, given ``back``, backwards.
+
+    The transfer T[i, j] of a piece leads from prediction i at its start to message j at its end.
+    """
+    u = np.repeat(ring.unit[:, :, None], len(p.start), axis=2)
+    T = np.empty_like(u)
     for t, (m, o) in enumerate(zip(p.active, p.offset)):
-        if t:
-            u = ring.predict(a[:, :m])
-        a = out[:, o : o + m]
-        ring.update(u[:, :m], W[:, o : o + m], a, scale[o : o + m])
-    return out, scale
+        a = T[..., :m]
+        ring.weigh(u[..., :m], W[:, o : o + m], out=a)
+        if t % ring.every == 0:
+            ring.divide(a, ring.size(a, axis=(0, 1)), out=a)
+        ring.predict(a, u[..., :m])
+    order = np.argsort(p.start).tolist()
+    forth = _chain(ring, u, order, p.before.tolist())
+    if back is None:
+        return forth, None
+    back.predict(T.transpose(1, 0, 2), u)  # u[j, i] leads from prediction j at the end to i
+    return forth, _chain(ring, u, order[::-1], p.after.tolist())
 
 
-def _ends(V, p):
-    """Return the packed columns at which the pieces end, shape (K, P)."""
-    return V[:, np.asarray(p.offset)[p.size - 1] + np.arange(len(p.size))]
+def _chain(ring, transfers, order, source):
+    """Return the predictions (K, P) that the transfers (K, K, P) carry from piece to piece."""
+    T = np.ascontiguousarray(transfers.transpose(2, 0, 1))
+    u = np.full(T.shape[:2], ring.neutral)
+    for q in order:
+        if source[q] >= 0:
+            u[q] = ring.apply(u[source[q]], T[source[q]])
+    return np.ascontiguousarray(u.T)
 
 
-def _repair(ring, out, scale, W, p):
-    """Carry the messages across the seams, in place, until they meet; return whether all did."""
-    pending = np.flatnonzero(p.previous >= 0)
-    followed = np.isin(np.arange(len(p.start)), p.previous)
-    u = ring.predict(_ends(out, p)[:, p.previous[pending]])
-    for o, m in zip(p.offset, p.active):
-        ended = pending >= m
-        if ended.any():
-            if followed[pending[ended]].any():
-                return False
-            pending, u = pending[~ended], u[:, ~ended]
-        new, c = np.empty_like(u), np.empty(u.shape[1])
-        ring.update(u, W[:, o + pending], new, c)
-        open_ = ~ring.meet(new, out[:, o + pending])
-        out[:, o + pending], scale[o + pending] = new, c
-        pending = pending[open_]
-        if not len(pending):
-            return True
-        u = ring.predict(new[:, open_])
-    return not followed[pending].any()
+def _solve(ring, back, W, p):
+    """Return messages and scales forwards, and a function that returns messages backwards."""
+    seams = _seams(ring, back, W, p) if W.shape[1] <= _SHORT and p.before.max() >= 0 else None
+    found = _messages(ring, W, p, starts=seams and seams[0])
+    if found is None:
+        seams = _seams(ring, back, W, p)
+        found = _messages(ring, W, p, starts=seams[0])
 
+    def backwards():
+        again = _messages(back, W, p, backwards=True, starts=seams and seams[1])
+        if again is None:
+            again = _messages(back, W, p, backwards=True, starts=_seams(ring, back, W, p)[1])
+        return again[0]
 
-def _seams(ring, W, p):
-    """Return the exact prediction (K, P) at the start of each piece, by K x K transfers."""
-    K, P = len(W), len(p.start)
-    a, total = np.repeat(ring.unit[:, :, None], P, axis=2), np.zeros((K, P))
-    transfer = np.empty((K, K, P))
-    for t, (m, o) in enumerate(zip(p.active, p.offset)):
-        u = ring.predict(a[:, :, :m]) if t else a
-        a, c = ring.log_update(u, W[:, None, o : o + m])
-        total[:, :m] += c
-        transfer[:, :, :m] = a
-    transfer = ring.log(transfer) + total
-    log_M = ring.log(ring.M) if isinstance(ring, _SumProduct) else ring.M.T
-    u = np.zeros((K, P))
-    for q in np.argsort(p.start):
-        if p.previous[q] >= 0:
-            before = p.previous[q]
-            end = ring.reduce(transfer[:, :, before] + u[:, before], 1)
-            size = ring.log_size(end)
-            u[:, q] = ring.reduce(log_M + end - (size if size > -np.inf else 0), 1)
-    return ring.exp(u)
-
-
-def _messages(ring, W, lengths):
-    """Return the normalised messages as rows (n, K) and their scales (n,), in time order."""
-    p = _cut(lengths)
-    packed = _pack(W, p)
-    guess = np.full((W.shape[1], len(p.start)), ring.neutral)
-    out, scale = _sweep(ring, guess, packed, p)
-    if (p.previous >= 0).any() and not _repair(ring, out, scale, packed, p):
-        out, scale = _sweep(ring, _seams(ring, packed, p), packed, p)
-    return out, scale, p
+    return *found, backwards
 
 
 def _row_max(X):
@@ -972,74 +1016,97 @@ def _row_max(X):
     return top
 
 
-def _log_weights(pi, log_B, lengths):
-    """Return log weights with row maximum 0, the shifts, and which rows are impossible.
+def _weights(pi, log_B, lengths, p, plain):
+    """Return packed weights (K, n), largest entry 1 in each column, and the log shifts (n,).
 
-    The start enters the weights of each first row, so that nothing of pi underflows.
+    The start enters the weights of each first row, so that nothing of pi underflows. A row that no
+    state can emit has shift -inf; its weights are set to 1. ``plain`` is False for log weights.
     """
     starts = _starts(lengths)
-    shift = _row_max(log_B)
-    first = log_B[starts] + safe_log(pi)
-    shift[starts] = first.max(axis=1)
-    dead = shift == -np.inf
-    W = log_B - np.where(dead, 0.0, shift)[:, None]
-    W[starts] = first - np.where(dead, 0.0, shift)[starts, None]
-    return W, shift, dead
+    coded = isinstance(log_B, _Coded)
+    table = log_B.table if coded else log_B
+    first = (table[log_B.x[starts]] if coded else table[starts]) + safe_log(pi)
+
+    def shifted(rows):
+        shift = _row_max(rows)
+        dead = shift == -np.inf
+        w = rows - np.where(dead, 0.0, shift)[:, None]
+        if plain:
+            np.exp(w, out=w)
+            w[dead] = 1.0
+        return w, shift
+
+    w, shift = shifted(table)
+    if coded:
+        W, shift = w.T.take(log_B.x[p.rows], axis=1), shift[log_B.x]
+    else:
+        W = np.ascontiguousarray(w[p.rows].T)
+    w, shift[starts] = shifted(first)
+    W[:, p.place[starts]] = w.T
+    return W, shift
 
 
-def _ring(pi, A, log_B, lengths):
-    """Return the arithmetic that suits A, its weights (n, K), the shifts and the dead rows."""
-    W, shift, dead = _log_weights(pi, log_B, lengths)
-    if A.min() < _POSITIVE:
-        return _LogSum, W, shift, dead
-    np.exp(W, out=W)
-    W[dead] = 1.0
-    return _SumProduct, W, shift, dead
+def _rings(A):
+    """Return the arithmetic that suits A, forwards and backwards."""
+    ring = _SumProduct if A.min() >= _POSITIVE else _LogSum
+    return ring(A.T), ring(A)
 
 
-def _log_likelihoods(ring, out, scale, p, shift, lengths):
-    """Return log p(x) of each sequence, shape (S,)."""
-    n, starts = int(lengths.sum()), _starts(lengths)
-    scale = _unpack(scale[None], p, n)[:, 0]
-    if ring is _SumProduct:
-        return np.add.reduceat(np.log(scale) + shift, starts)
-    last = _unpack(out, p, n)[starts + lengths - 1]
-    return np.add.reduceat(scale + shift, starts) + log_sum_exp(last)
+def _per_sequence(total, shift, p, lengths):
+    """Return log p(x) of each sequence, shape (S,), from scales of pieces and shifts of rows."""
+    starts = _starts(lengths)
+    each = np.add.reduceat(shift, starts)
+    sequence = np.searchsorted(starts, p.start, side="right") - 1
+    return each + np.bincount(sequence, total, minlength=len(lengths))
 
 
 def _fast_log_likelihood(pi, A, log_B, lengths):
     """Return log p(x) of each sequence; equal to ``forward`` on each."""
-    ring, W, shift, _ = _ring(pi, A, log_B, lengths)
-    out, scale, p = _messages(ring(A), W, lengths)
-    return _log_likelihoods(ring, out, scale, p, shift, lengths)
+    (ring, back), p = _rings(A), _cut(lengths)
+    W, shift = _weights(pi, log_B, lengths, p, ring.neutral == 1)
+    _, total, _ = _solve(ring, back, W, p)
+    return _per_sequence(total, shift, p, lengths)
 
 
 def _fast_smooth(pi, A, log_B, lengths):
-    """Return gamma (n, K), summed xi (K, K) and log p(x) (S,); equal to ``posteriors`` on each.
+    """Return gamma (n, K), summed xi (K, K) and log p(x) (S,); equal to ``posteriors`` on each."""
+    (ring, back), p = _rings(A), _cut(lengths)
+    W, shift = _weights(pi, log_B, lengths, p, ring.neutral == 1)
+    f, total, backwards = _solve(ring, back, W, p)
+    log_likelihood = _per_sequence(total, shift, p, lengths)
+    b, last = backwards(), np.cumsum(lengths) - 1
+    if ring.neutral == 0:
+        rows = np.ascontiguousarray(f[:, p.place].T), np.ascontiguousarray(b[:, p.place].T)
+        return *_log_counts(A, *rows, last), log_likelihood
+    possible = log_likelihood > -np.inf
+    kept = None if possible.all() else np.repeat(possible, lengths)
+    return *_plain_counts(A, f, b, last, p.place, kept), log_likelihood
 
-    The backward messages are b_t(j) = e_j(x_t) beta_t(j), so that beta_t = A b_{t+1}: the forward
-    sweep with A^T on the reversed sequences.
+
+def _plain_counts(A, f, b, last, place, kept, chunk=8192):
+    """Return gamma (n, K) and summed xi from plain messages, a stretch of time after the other.
+
+    beta_t = A b_{t+1}; gamma_t = f_t beta_t / s_t and xi_t = f_t A b_{t+1} / s_t, whose sum over t
+    is one product. Rows not ``kept`` belong to impossible sequences and count nothing.
     """
-    n, last = len(log_B), np.cumsum(lengths) - 1
-    ring, W, shift, dead = _ring(pi, A, log_B, lengths)
-    out, scale, p = _messages(ring(A), W, lengths)
-    log_likelihood = _log_likelihoods(ring, out, scale, p, shift, lengths)
-    f = _unpack(out, p, n)
-    back, _, p = _messages(ring(A.T), W[::-1], lengths[::-1])
-    b = _unpack(back, p, n)[::-1]
-    if ring is _LogSum:
-        return *_log_counts(A, f, b, last), log_likelihood
-    beta = np.ones_like(f)
-    beta[:-1] = b[1:] @ A.T
-    beta[last] = 1.0
-    gamma = f * beta
-    weight = 1 / (gamma @ np.ones(len(A)))
-    if dead.any():
-        weight *= np.repeat(log_likelihood > -np.inf, lengths)
-    gamma *= weight[:, None]
-    weight[last] = 0.0
-    transitions = A * ((f * weight[:, None])[:-1].T @ b[1:])
-    return gamma, transitions, log_likelihood
+    K, n = f.shape
+    gamma, transitions, ones = np.empty((K, n)), np.zeros((K, K)), np.ones(K)
+    for start in range(0, n, chunk):
+        rows, ahead = slice(start, start + chunk), slice(start + 1, start + chunk + 1)
+        F, B = f.take(place[rows], axis=1), b.take(place[ahead], axis=1)
+        ends = last[np.searchsorted(last, start) : np.searchsorted(last, start + chunk)] - start
+        beta = np.ones_like(F)
+        np.matmul(A, B, out=beta[:, : B.shape[1]])
+        beta[:, ends] = 1.0
+        beta *= F
+        weight = 1 / (ones @ beta)
+        if kept is not None:
+            weight *= kept[rows]
+        np.multiply(beta, weight, out=gamma[:, rows])
+        weight[ends] = 0.0
+        F *= weight
+        transitions += F[:, : B.shape[1]] @ B.T
+    return gamma.T, A * transitions
 
 
 def _log_counts(A, f, b, last, chunk=4096):
@@ -1059,93 +1126,89 @@ def _log_counts(A, f, b, last, chunk=4096):
 def _fast_counts(model, X, lengths=None):
     """Return what ``expected_counts`` returns."""
     lengths = check_lengths(lengths, len(X))
-    log_B = model.emission.log_density(X)
+    log_B, emission = _densities(model.emission, X), model.emission
     gamma, transitions, each = _fast_smooth(model.pi, model.A, log_B, lengths)
     start = gamma[_starts(lengths)].sum(axis=0)
-    statistics = model.emission.statistics(X, gamma)
+    if isinstance(log_B, _Coded) and X.min() >= 0:  # no symbol is missing
+        V = emission.probs.shape[1]
+        statistics = (np.array([np.bincount(X, g, minlength=V) for g in gamma.T]),)
+    else:
+        statistics = emission.statistics(X, gamma)
     return ExpectedCounts(start, transitions, statistics, float(each.sum()))
 
 
 def _fast_viterbi(pi, A, log_B, lengths):
     """Return the states (n,) and log p(x, z) (S,) that ``viterbi`` finds for each sequence."""
-    n, starts = len(log_B), _starts(lengths)
-    W, _, _ = _log_weights(pi, log_B, lengths)
-    v, _, p = _messages(_LogMax(A), W, lengths)
-    states = _trace(v, safe_log(A), p)
-    if states is None:
-        z = _trace_in_order(_unpack(v, p, n), safe_log(A), starts)
-    else:
-        z = _unpack(states[None], p, n)[:, 0]
-    score = np.empty(n)
-    score[1:] = safe_log(A)[z[:-1], z[1:]]
+    p, starts, log_A = _cut(lengths), _starts(lengths), safe_log(A)
+    W, _ = _weights(pi, log_B, lengths, p, plain=False)
+    v, _, _ = _solve(_LogMax(A.T), None, W, p)
+    states = _trace(v, log_A, p) if len(p.rows) > _SHORT else None
+    z = _trace_in_order(v, p.place, log_A, starts) if states is None else states[p.place]
+    score, K = np.empty(len(z)), len(A)
+    score[1:] = log_A.ravel().take(z[:-1] * K + z[1:])
     score[starts] = safe_log(pi)[z[starts]]
-    return z, np.add.reduceat(score + log_B[np.arange(n), z], starts)
+    if isinstance(log_B, _Coded):
+        score += log_B.table.ravel().take(log_B.x % len(log_B.table) * K + z)
+    else:
+        score += log_B[np.arange(len(z)), z]
+    return z, np.add.reduceat(score, starts)
 
 
 def _trace(v, log_A, p):
     """Read the best path off the messages v, all pieces together; return packed states.
 
-    Each piece ends where the first state of the next one points to. A piece first ends at its own
-    best state; where the next one points elsewhere, it is traced again until the paths meet. None
-    if that takes more than a few rounds.
+    Each piece ends where the first state of the next one points to. It is first traced from
+    its own best state; where the next piece points elsewhere, all are traced again until they
+    meet the old path. None if that takes more than a few rounds.
     """
-    states = np.zeros(v.shape[1], dtype=int)
-    pieces = np.arange(len(p.start))
-    end_column = np.asarray(p.offset)[p.size - 1] + pieces
-    _walk(states, v, log_A, p, pieces, v[:, end_column].argmax(axis=0), all_the_way=True)
-    after = np.flatnonzero(p.previous >= 0)
-    for _ in range(4):
-        if not len(after):
+    states, end = np.empty(v.shape[1], dtype=int), v[:, p.ends].argmax(axis=0)
+    linked = np.flatnonzero(p.after >= 0)
+    v_end, changed = v[:, p.ends[linked]], linked.max(initial=-1) + 1
+    for attempt in range(4):
+        _walk(states, v, log_A, p, end.copy(), changed if attempt else None)
+        target = (v_end + log_A[:, states[p.after[linked]]]).argmax(axis=0)
+        if (target == end[linked]).all():
             return states
-        piece = p.previous[after]
-        scores = v[:, end_column[piece]] + log_A[:, states[after]]
-        target = scores.argmax(axis=0)
-        moved = target != states[end_column[piece]]
-        reached = _walk(states, v, log_A, p, piece[moved], target[moved], all_the_way=False)
-        after = reached[p.previous[reached] >= 0]
-    return None if len(after) else states
+        end[linked] = target
+    return None
 
 
-def _trace_in_order(v, log_A, starts, chunk=65536):
-    """Read the best path off the messages v (n, K), one row after the other."""
-    is_last = np.zeros(len(v), dtype=bool)
-    is_last[np.append(starts[1:], len(v)) - 1] = True
-    z, state = np.empty(len(v), dtype=int), 0
-    for first in range((len(v) - 1) // chunk * chunk, -1, -chunk):
-        part = v[first : first + chunk]
-        pointer = (part[:, :, None] + log_A).argmax(axis=1)
+def _walk(states, v, log_A, p, s, changed):
+    """Trace all pieces back from their last states ``s``, in place.
+
+    With ``changed``, the number of leading pieces that end elsewhere than last time, the walk ends
+    as soon as all of them are on the old path.
+    """
+    inside = 0  # pieces that have begun, seen from their ends
+    for t in range(len(p.active) - 1, -1, -1):
+        m, o = p.active[t], p.offset[t]
+        if inside:
+            scores = log_A.take(s[:inside], axis=1)
+            scores += v[:, o : o + inside]
+            s[:inside] = scores.argmax(axis=0)
+        old = states[o : o + m]
+        if changed is not None and t % 4 == 0 and m >= changed and (s[:m] == old).all():
+            return
+        old[...] = s[:m]
+        inside = m
+
+
+def _trace_in_order(v, place, log_A, starts, chunk=65536):
+    """Read the best path off the messages v, one row after the other; return states (n,)."""
+    is_last = np.zeros(len(place), dtype=bool)
+    is_last[np.append(starts[1:], len(place)) - 1] = True
+    z, state = np.empty(len(place), dtype=int), 0
+    for first in range((len(place) - 1) // chunk * chunk, -1, -chunk):
+        part = v[:, place[first : first + chunk]]
+        pointer = (part[:, None, :] + log_A[:, :, None]).argmax(axis=0)
         ends = is_last[first : first + chunk]
-        pointer[ends] = part[ends].argmax(axis=1)[:, None]  # an end points to its own best state
+        pointer[:, ends] = part[:, ends].argmax(axis=0)  # an end points to its own best state
         path = []
-        for row in reversed(pointer.tolist()):
+        for row in reversed(pointer.T.tolist()):
             state = row[state]
             path.append(state)
         z[first : first + chunk] = path[::-1]
     return z
-
-
-def _walk(states, v, log_A, p, piece, state, all_the_way):
-    """Trace ``piece`` back from its last ``state``, in place; return those traced to their start.
-
-    Unless ``all_the_way``, a piece is left as soon as its new path meets the old one.
-    """
-    if not len(piece):
-        return piece
-    entry = [np.flatnonzero(p.size[piece] == t + 1) for t in range(len(p.active))]
-    current, s = np.empty(0, dtype=int), np.empty(0, dtype=int)
-    for t in range(len(p.active) - 1, -1, -1):
-        o = p.offset[t]
-        if len(current):
-            s = (v[:, o + current] + log_A[:, s]).argmax(axis=0)
-            if not all_the_way:
-                differs = states[o + current] != s
-                current, s = current[differs], s[differs]
-        if len(entry[t]):
-            current, s = np.append(current, piece[entry[t]]), np.append(s, state[entry[t]])
-        states[o + current] = s
-        if not len(current) and not any(map(len, entry[:t])):
-            break
-    return current
 
 
 # Estimators ----------------------------------------------------------------------------------
@@ -1182,7 +1245,7 @@ class _SequenceModel(DensityEstimator):
 
     def _log_densities(self, X, lengths):
         rows = self._rows(check_features(self, X))
-        return self.model_.emission.log_density(rows), check_lengths(lengths, len(X))
+        return _densities(self.model_.emission, rows), check_lengths(lengths, len(X))
 
     def predict(self, X, lengths=None):
         """Return the most probable path (Viterbi), shape (n,)."""
