@@ -51,6 +51,12 @@ def fingerprint():
     return digest.hexdigest()
 
 
+def code():
+    """Hash of the extensions: pages are read anew when one of them changes."""
+    sources = (path.read_bytes() for path in sorted((ROOT / "_ext").glob("*.py")))
+    return hashlib.sha256(b"".join(sources)).hexdigest()
+
+
 class Progress:
     """The standard output while Sphinx runs: one line per page, nothing else."""
 
@@ -94,6 +100,7 @@ def run_sphinx():
                 "external_toc_path": "_toc.yml",
                 "nitpicky": True,
                 "latex_individualpages": False,
+                "book_code": code(),
             },
             builder="html",
             warningiserror=True,

@@ -1,9 +1,13 @@
 """Finish a built site: dark figures, and without what the theme ships and the book does not use."""
 
+import hashlib
 import re
+import shutil
 from pathlib import Path
 
-from _ext import figures, weight
+import yaml
+
+from _ext import anchors, figures, previews, weight
 
 #: Scripts that may wait until the page has been read.
 DEFERRED = (
@@ -16,6 +20,15 @@ REMOVED = (
     r'<link[^>]*href="[^"]*sphinx-thebe\.css[^"]*"[^>]*>',
     r"<script>\s*const THEBE_JS_URL[^<]*</script>",
     r"<script>\s*(?:let|const|var) (?:thebe|sel)_?[^<]*[Tt]hebe[^<]*</script>",
+)
+
+
+#: The scripts of the book.
+WEB = Path(__file__).with_name("web")
+
+#: What finds results, terms and functions by their names, on the search page alone.
+SEARCH_SCRIPTS = "".join(
+    f'<script defer src="{name}"></script>' for name in ("searchnames.js", "_static/web/search.js")
 )
 
 
@@ -33,19 +46,49 @@ def lighter(html, name):
         r'\1<p class="print-title">\2</p>',
         html,
     )
-    if name != "search.html":
+    if name == "search.html":
+        html = html.replace("</head>", f"{SEARCH_SCRIPTS}</head>")
+    else:
         html = re.sub(
             rf'<script (?=[^>]*src="[^"]*(?:{DEFERRED})[^>]*>)(?!defer)', "<script defer ", html
         )
     return html
 
 
+def with_scripts(html):
+    """Return a page that loads the scripts of the book: that for copying formulas if it has any."""
+    root = re.search(r'data-content_root="([^"]*)"', html)
+    if not root:
+        return html
+    scripts = ["book.js"] + (["copy-tex.min.js"] if 'class="katex"' in html else [])
+    tags = [
+        f'<script defer src="{root[1]}_static/web/{name}?v='
+        f'{hashlib.sha256((WEB / name).read_bytes()).hexdigest()[:8]}"></script>'
+        for name in scripts
+    ]
+    return html.replace("</head>", "".join(tags) + "</head>", 1)
+
+
+def downloads(html):
+    """Return a page whose source is saved by its link instead of being shown."""
+    return re.sub(
+        r'(<a href="[^"]*_sources/[^"]*"\s*)target="_blank"(\s*class="[^"]*btn-download-source)',
+        r"\1download\2",
+        html,
+    )
+
+
 def site(folder):
     """Finish the site in ``folder``."""
     folder = Path(folder)
+    shutil.copytree(WEB, folder / "_static" / "web")
+    register = WEB.parent.parent / "chapters" / "results.yml"
+    titles = anchors.titles_of(yaml.safe_load(register.read_text(encoding="utf-8")))
     for page in sorted(folder.glob("**/*.html")):
-        html = page.read_text(encoding="utf-8")
-        page.write_text(figures.pair(lighter(html, page.name), page), encoding="utf-8")
+        html = lighter(page.read_text(encoding="utf-8"), page.name)
+        html = downloads(with_scripts(anchors.linked(html, titles)))
+        page.write_text(figures.pair(html, page), encoding="utf-8")
+    previews.write(folder)
     for unused in folder.glob("**/*.map"):
         unused.unlink()
     weight.trim(folder)

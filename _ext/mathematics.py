@@ -108,7 +108,12 @@ def visit_block(self, node):
         anchor = html.escape(node["ids"][0]) if node["ids"] else ""
         self.body.append(
             f'<a class="equation-number" href="#{anchor}" '
-            f'aria-label="Equation {number}, link to itself">({number})</a>'
+            f'aria-label="Link to Equation ({number})">({number})</a>'
+        )
+    elif node["ids"]:
+        self.body.append(
+            f'<a class="permalink" href="#{html.escape(node["ids"][0])}" '
+            'aria-label="Link to this equation">#</a>'
         )
     self.body.append("</div>\n")
     raise nodes.SkipNode

@@ -550,6 +550,7 @@ class MarkClaims(SphinxTransform):
             if not made or not all(names in good for names, _ in made):
                 continue
             cell["classes"].append("claim")
+            cell["ids"].append(f"claim-{made[0][0][0]}")
             for part in cell.findall(nodes.container):
                 if part.get("nb_element") == "cell_code_output":
                     badge = nodes.paragraph(
@@ -978,6 +979,7 @@ def outdated(app, env):
 
 def setup(app):
     """Register directives, transforms and checks."""
+    app.add_config_value("book_code", "", "env")  # given by build.py
     app.add_config_value("results_file", "chapters/results.yml", "env")
     app.add_config_value("errata_file", "chapters/errata.yml", "env")
     app.add_config_value("results_tests", "tests", "env")

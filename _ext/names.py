@@ -1,0 +1,232 @@
+"""What the book names: its terms, results, functions and people, for the index and the search.
+
+``{book-index}`` lists in one alphabet every term, every result, every function and class of
+``mllib``, and every author that is cited. The same names, with further words, are written to
+``searchnames.js``, which the search page alone loads: it finds a theorem by its name, a symbol by
+its meaning, a function by its parts.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.docutils import SphinxDirective
+
+from _ext import glossary, mathematics
+from _ext.results import _chapters, _titled, registers
+
+#: Objects of the library that are worth an entry of their own; methods are found with their class.
+LIBRARY = ("function", "class", "module")
+
+
+@dataclass(frozen=True)
+class Name:
+    """Something that has a name and a place."""
+
+    title: str  #: with $...$ for mathematics and `...` for code
+    kind: str  #: what it is, such as "Theorem 1.2", "term" or "function"
+    docname: str
+    anchor: str
+    words: str = ""  #: further words under which the search finds it
+    symbol: str = ""
+    listed: bool = True  #: whether the index lists it
+
+
+def numbered(env, docname, kind, label):
+    """Return a kind with the number that its block carries, such as ``Theorem 1.2``."""
+    counter = env.config.prf_realtyp_to_countertyp.get(kind, kind)
+    number = env.toc_fignumbers.get(docname, {}).get(counter, {}).get(label)
+    return f"{kind.capitalize()} {'.'.join(map(str, number))}" if number else kind
+
+
+def results(app):
+    """Yield every result of the published chapters by its name."""
+    env = app.env
+    chapters = _chapters(env)
+    blocks, pages = getattr(env, "proof_list", {}), getattr(env, "book_pages", {})
+    for entry in registers(app)[0]:
+        docname = chapters.get(entry["chapter"])
+        if docname is not None:
+            block = blocks.get(entry["id"], {})
+            kind = numbered(env, docname, block.get("realtype", entry["kind"]), entry["id"])
+            words = f"{entry['id']} {entry['kind']}"
+            if block:  # the title that the page gives it
+                words += " " + pages[docname].words.get(entry["id"], "").partition("\n")[0]
+            yield Name(entry["title"], kind, docname, entry["id"], words)
+
+
+def terms(app):
+    """Yield every term of the published chapters, and its other names."""
+    chapters = _chapters(app.env)
+    for term in glossary.load(app)[0]:
+        if term.chapter in chapters:
+            words = " ".join((*term.names, term.printed, term.definition, term.symbol))
+            for name in term.names:
+                docname, anchor = chapters[term.chapter], f"term-{term.slug}"
+                yield Name(name, "term", docname, anchor, words, term.symbol)
+
+
+def library(app):
+    """Yield every module, function and class of the library."""
+    for dotted, item in app.env.get_domain("py").objects.items():
+        if item.objtype in LIBRARY and dotted.startswith("mllib."):
+            name = dotted.removeprefix("mllib.")
+            title = f"`{name.rsplit('.', 1)[-1]}`"
+            kind = f"{item.objtype} of mllib"
+            if "." in name:
+                kind = f"{item.objtype}, mllib.{name.rsplit('.', 1)[0]}"
+            yield Name(title, kind, item.docname, item.node_id, dotted)
+
+
+def exercises(app):
+    """Yield every exercise with a title; the search finds them, the index leaves them out."""
+    for label, item in getattr(app.env, "sphinx_exercise_registry", {}).items():
+        title = item.get("title") or item["node"].get("title") or ""
+        title = title if isinstance(title, str) else title.astext()
+        if item["type"] == "exercise" and title:
+            kind = numbered(app.env, item["docname"], "exercise", label)
+            yield Name(title.strip("() "), kind, item["docname"], label, listed=False)
+
+
+def people(app):
+    """Yield each author of a cited work once for each page that cites it."""
+    domain = app.env.domaindata.get("cite")
+    if not domain:
+        return
+    citing = {}
+    for reference in domain["citation_refs"]:
+        for target in reference.targets:
+            citing.setdefault(target.key, []).append((reference.docname, reference.citation_ref_id))
+    seen = set()
+    for citation in domain["citations"]:
+        for person in citation.entry.persons.get("author", ()):
+            last = " ".join((*person.prelast_names, *person.last_names))
+            first = " ".join((*person.first_names, *person.middle_names))
+            name = re.sub(r"[{}\\]", "", f"{last}, {first}" if first else last)
+            for docname, anchor in citing.get(citation.key, ()):
+                if (name, docname) not in seen:
+                    seen.add((name, docname))
+                    yield Name(name, "cited", docname, anchor)
+
+
+def collect(app):
+    """Return every name of the book, in the order of the alphabet."""
+    found = [*results(app), *terms(app), *library(app), *exercises(app), *people(app)]
+    return sorted(found, key=lambda n: (glossary.slug(n.title), n.kind, n.docname, n.anchor))
+
+
+# -- the index -------------------------------------------------------------------------------------
+
+
+class book_index(nodes.General, nodes.Element):
+    """Place of the index."""
+
+
+class BookIndex(SphinxDirective):
+    """``{book-index}``."""
+
+    def run(self):
+        """Leave a place that is filled once every page has been read."""
+        return [book_index()]
+
+
+class FillIndex(SphinxPostTransform):
+    """Write the index into its place."""
+
+    default_priority = 1
+
+    def run(self, **kwargs):
+        """Fill every place on this page."""
+        for place in list(self.document.findall(book_index)):
+            place.replace_self(self.listing())
+
+    def listing(self):
+        """Return the line of letters and the sections of names."""
+        together = {}
+        for name in collect(self.app):
+            if name.listed:
+                together.setdefault(name.title, []).append(name)
+        groups = glossary.by_letter(together.items(), lambda item: item[0])
+        line, sections = glossary.letters_of("index", groups)
+        for section, (_, group) in zip(sections, groups):
+            listing = nodes.bullet_list(classes=["index-list"])
+            for title, places in group:
+                entry = nodes.paragraph("", "", *_titled(title), nodes.Text(": "))
+                for i, place in enumerate(places):
+                    entry += [nodes.Text("; ")] if i else []
+                    entry += self.place(place)
+                listing += nodes.list_item("", entry)
+            section += listing
+        return [line, *sections]
+
+    def place(self, name):
+        """Return the link to one place, which says what stands there."""
+        uri = self.app.builder.get_relative_uri(self.env.docname, name.docname)
+        title = self.env.titles[name.docname].astext()
+        if name.kind == "cited":
+            text = f"cited in {title}"
+        elif name.kind == "term" or name.docname.count("/") >= 2:
+            text = f"{name.kind} in {title}"
+        else:
+            text = name.kind
+        return nodes.reference("", text, internal=True, refuri=f"{uri}#{name.anchor}")
+
+
+# -- the search ------------------------------------------------------------------------------------
+
+
+def shown(title):
+    """Return a title as HTML: mathematics as MathML, which needs no style sheet."""
+    parts = []
+    for node in _titled(title):
+        text = node.astext()
+        if isinstance(node, nodes.math):
+            formula = re.search(r"<math.*?</math>", mathematics.typeset(text), re.DOTALL)[0]
+            parts.append(re.sub(r"<annotation.*?</annotation>", "", formula, flags=re.DOTALL))
+        else:
+            text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+            parts.append(f"<code>{text}</code>" if isinstance(node, nodes.literal) else text)
+    return "".join(parts)
+
+
+def searchable(app):
+    """Return the lines of the search: title, kind, page, address, words, symbol."""
+    lines = []
+    for name in collect(app):
+        if name.kind == "cited" or name.docname not in app.env.titles:
+            continue
+        page = app.env.titles[name.docname].astext()
+        address = f"{app.builder.get_target_uri(name.docname)}#{name.anchor}"
+        words = re.sub(r"[^a-z0-9α-ω]+", " ", f"{glossary.plain(name.title)} {name.words}".lower())
+        lines.append(
+            [shown(name.title), name.kind, page, address, words.strip(), shown(name.symbol)]
+        )
+    return lines
+
+
+def write_search(app, error):
+    """Write the names beside the search index."""
+    if error is None and app.builder.format == "html":
+        lines = ",\n".join(json.dumps(line, ensure_ascii=False) for line in searchable(app))
+        path = Path(app.outdir) / "searchnames.js"
+        path.write_text(f"window.bookNames = [\n{lines}\n];\n", encoding="utf-8")
+
+
+def rewritten(app, env):
+    """Write the index anew in every build: any page may have changed a name."""
+    return [name for name in (app.config.index_page,) if name in env.found_docs]
+
+
+def setup(app):
+    """Register the directive and the writer of the names."""
+    app.setup_extension("_ext.glossary")
+    app.add_config_value("index_page", "chapters/book-index", "env")
+    app.add_node(book_index)
+    app.add_directive("book-index", BookIndex)
+    app.add_post_transform(FillIndex)
+    app.connect("env-updated", rewritten)
+    app.connect("build-finished", write_search)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,269 @@
+"""Finding things: glossary, index, search, permanent links, previews, copying; in the browser."""
+
+import itertools
+import re
+
+import pytest
+import yaml
+from contents import ROOT, SITE, pages
+
+PERCEPTRON = "chapters/classification/perceptron.html"
+CHAPTERS = [page for page in pages() if page.count("/") == 2]
+
+
+@pytest.fixture
+def tab(context, address):
+    """Open a page of the site that may use the clipboard."""
+    opened = context(permissions=["clipboard-read", "clipboard-write"])
+
+    def go(page, **options):
+        page_here = opened.new_page()
+        page_here.goto(f"{address}/{page}")
+        return page_here
+
+    return go
+
+
+def clipboard(tab):
+    """Return the text on the clipboard."""
+    return tab.evaluate("navigator.clipboard.readText()")
+
+
+# Glossary and index ---
+
+
+def test_the_glossary_lists_every_term_of_the_published_chapters_once():
+    text = (SITE / "chapters/glossary.html").read_text(encoding="utf-8")
+    slugs = {page.rsplit("/", 1)[1].removesuffix(".html"): page for page in CHAPTERS}
+    terms = yaml.safe_load((ROOT / "chapters/glossary.yml").read_text(encoding="utf-8"))
+    places = re.findall(r'href="([a-z/-]+\.html)#term-([a-z0-9-]+)"', text)
+    assert len(places) == len(set(places))
+    assert len(places) == sum(term["chapter"] in slugs for term in terms)
+    for page, name in places:
+        chapter = (SITE / "chapters" / page).read_text(encoding="utf-8")
+        assert chapter.count(f'id="term-{name}"') == 1, name
+        assert f"glossary.html#glossary-{name}" in chapter, name
+
+
+def test_from_a_term_to_its_entry_and_back(tab):
+    page = tab(PERCEPTRON)
+    page.locator("a.term", has_text="pocket").click()
+    page.wait_for_url("**/glossary.html#glossary-pocket")
+    page.locator("dt#glossary-pocket + dd a", has_text="The perceptron").click()
+    page.wait_for_url("**/perceptron.html#term-pocket")
+
+
+def test_the_index_knows_terms_results_functions_and_people():
+    text = (SITE / "chapters/book-index.html").read_text(encoding="utf-8")
+    for link in (
+        'perceptron.html#term-margin">term in',
+        'perceptron.html#perceptron-mistake-bound">Theorem 1.2 in',
+        'api.html#mllib.perceptron.mistake_bound">function, mllib.perceptron',
+    ):
+        assert link in text, link
+    assert re.search(r'Novikoff[^<]*: <a [^>]*href="classification/perceptron.html#id\d+"', text)
+
+
+def test_every_page_leads_to_the_next_and_back():
+    order = pages()
+    for before, after in itertools.pairwise(order):
+        for page, name, target in ((before, "right-next", after), (after, "left-prev", before)):
+            text = (SITE / page).read_text(encoding="utf-8")
+            link = re.search(rf'<a class="{name}"\s+href="([^"]+)"', text)
+            assert link, (page, name)
+            assert ((SITE / page).parent / link[1]).resolve() == (SITE / target).resolve()
+
+
+# Search ---
+
+
+@pytest.mark.parametrize(
+    ("question", "title", "place"),
+    [
+        ("novikoff", "Novikoff mistake bound", f"{PERCEPTRON}#perceptron-mistake-bound"),
+        ("margin", "margin", f"{PERCEPTRON}#term-margin"),
+        ("responsibility", "responsibility", "mixtures-and-em.html#term-responsibility"),
+        ("mistake_bound", "mistake_bound", "api.html#mllib.perceptron.mistake_bound"),
+        ("KKT conditions", "KKT conditions", "#term-karush-kuhn-tucker-conditions"),
+        ("BIC", "BIC", "mixtures-and-em.html#term-bayesian-information-criterion"),
+        ("hoeffding", "Hoeffding", "concentration.html#"),
+    ],
+)
+def test_the_search_finds_by_name_and_leads_to_the_place(tab, question, title, place):
+    page = tab(f"search.html?q={question}")
+    first = page.locator("#search-names li a").first
+    assert title.lower() in first.inner_text().lower()
+    assert place in first.get_attribute("href")
+    first.click()
+    page.wait_for_load_state()
+    assert page.locator(f"[id='{page.url.partition('#')[2]}']").count() == 1
+
+
+def test_excerpts_show_a_formula_once(tab):
+    page = tab("search.html?q=separable")
+    page.locator("#search-results li .context, #search-results li p.context").first.wait_for()
+    text = page.locator("#search-results").inner_text()
+    assert "\\tilde" not in text
+    assert "\\gamma" not in text
+
+
+def test_a_search_without_an_answer_shows_no_empty_list(tab):
+    page = tab("search.html?q=zzzz")
+    page.locator("#search-results .search-summary").filter(has_text="did not match").wait_for()
+    assert page.locator("#search-names").count() == 0
+
+
+def test_only_the_search_page_loads_the_names():
+    for path in SITE.glob("**/*.html"):
+        text = path.read_text(encoding="utf-8")
+        assert ("searchnames.js" in text) == (path.name == "search.html"), path
+
+
+# Permanent links ---
+
+
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_everything_that_can_be_cited_has_one_permanent_link(page):
+    text = (SITE / page).read_text(encoding="utf-8")
+    links = re.findall(r'<a class="permalink" href="#([^"]+)"', text)
+    assert len(links) == len(set(links))
+    cited = re.findall(r'<div class="(?:proof (?!proof-block)|exercise )[^"]*" id="([^"]+)"', text)
+    cited += re.findall(r'<figure [^>]*id="(fig-[^"]+)"', text)
+    cited += re.findall(r'<p id="(?!id\d)([^"]+)"', text)
+    cited += re.findall(r'<div class="cell [^"]*claim[^"]*" id="([^"]+)"', text)
+    assert len(cited) > 10
+    assert not set(cited) - set(links)
+    assert text.count('class="claim-badge"') == sum(x.startswith("claim-") for x in links)
+    for number in re.findall(r'<a class="equation-number"[^>]*>', text):
+        assert 'href="#equation-' in number
+        assert 'aria-label="Link to Equation' in number
+
+
+def test_a_permanent_link_shows_on_hover_and_on_focus_and_copies_its_address(tab):
+    page = tab(PERCEPTRON)
+    link = page.get_by_role("link", name="Link to Theorem 1.2")
+    opacity = "e => getComputedStyle(e).opacity"
+    assert link.evaluate(opacity) == "0"
+    page.locator("#perceptron-mistake-bound .admonition-title").hover()
+    assert link.evaluate(opacity) == "1"
+    page.mouse.move(0, 0)
+    link.focus()
+    assert link.evaluate(opacity) == "1"
+    page.keyboard.press("Enter")
+    page.locator(".book-voice", has_text="Link to Theorem 1.2 copied").wait_for()
+    assert clipboard(page) == page.url
+    assert page.url.endswith("#perceptron-mistake-bound")
+
+
+def test_the_number_of_an_equation_copies_its_address(tab):
+    page = tab(PERCEPTRON)
+    page.get_by_role("link", name="Link to Equation (1.1)").click()
+    page.locator(".book-voice", has_text="Link to Equation (1.1) copied").wait_for()
+    assert clipboard(page).endswith("#equation-eq-perceptron-separable")
+
+
+# Previews ---
+
+
+def test_a_reference_shows_its_target_on_focus_and_escape_closes_it(tab):
+    page = tab(PERCEPTRON)
+    link = page.locator("a[data-preview][href='#perceptron-mistake-bound']").first
+    link.scroll_into_view_if_needed()
+    page.keyboard.press("Tab")  # from now on the focus is that of a keyboard
+    link.focus()
+    preview = page.get_by_role("tooltip")
+    preview.wait_for()
+    assert "Theorem 1.2" in preview.inner_text()
+    assert link.get_attribute("aria-describedby") == "book-preview"
+    assert preview.locator("[id], a").count() == 0
+    page.keyboard.press("Escape")
+    assert preview.count() == 0
+    assert link.evaluate("e => e === document.activeElement")
+    assert link.get_attribute("aria-describedby") is None
+
+
+def test_a_preview_that_scrolls_is_reached_by_tab_and_left_again(tab):
+    page = tab(PERCEPTRON)
+    page.set_viewport_size({"width": 700, "height": 260})
+    link = page.locator("a[data-preview][href='#perceptron-mistake-bound']").first
+    page.keyboard.press("Tab")
+    link.focus()
+    preview = page.get_by_role("tooltip")
+    preview.wait_for()
+    assert preview.get_attribute("tabindex") == "0"
+    page.keyboard.press("Tab")
+    assert preview.evaluate("e => e === document.activeElement")
+    page.keyboard.press("Tab")
+    assert preview.count() == 0
+    assert page.evaluate("document.activeElement !== document.body")
+
+
+@pytest.mark.parametrize("how", ["equation", "theorem"])
+def test_a_reference_shows_its_target_on_hover(tab, how):
+    page = tab(PERCEPTRON)
+    start = "#equation-" if how == "equation" else "#perceptron-"
+    link = page.locator(f"a[data-preview][href^='{start}']").first
+    link.hover()
+    preview = page.get_by_role("tooltip")
+    preview.wait_for()
+    assert preview.locator(".katex").count() >= 1
+    preview.hover()  # it stays while the pointer is over it
+    page.wait_for_timeout(400)
+    assert preview.count() == 1
+    page.mouse.move(0, 0)
+    preview.wait_for(state="detached")
+
+
+def test_a_reference_to_another_page_fetches_one_small_file(tab, address):
+    for name in CHAPTERS:
+        text = (SITE / name).read_text(encoding="utf-8")
+        found = re.search(r'<a data-preview class="reference internal" href="([^"#]+#[^"]+)"', text)
+        if found:
+            break
+    else:
+        pytest.skip("no chapter refers to a statement of another")
+    page, fetched = tab(name), []
+    page.on("request", lambda r: fetched.append(r.url))
+    page.locator(f"a[data-preview][href='{found[1]}']").first.hover()
+    preview = page.get_by_role("tooltip")
+    preview.wait_for()
+    assert len(preview.inner_text()) > 20
+    assert [u.partition(".previews")[1] for u in fetched if u.endswith(".js")] == [".previews"]
+    assert all(u.startswith(address) for u in fetched)
+
+
+# Copying and downloading ---
+
+
+def test_copying_a_formula_gives_its_tex(tab):
+    page = tab(PERCEPTRON)
+    page.evaluate(
+        """() => { const f = document.querySelector("#equation-eq-perceptron-separable .katex");
+                   getSelection().selectAllChildren(f); }"""
+    )
+    page.keyboard.press("Control+c")
+    assert clipboard(page).startswith("$")
+    assert "\\tilde y_i" in clipboard(page)
+
+
+def test_each_code_cell_has_a_copy_button_that_the_keyboard_shows(tab):
+    page = tab(PERCEPTRON)
+    cells = page.locator(".cell_input .highlight")
+    assert page.locator(".cell_input button.copybtn").count() == cells.count() > 20
+    button = page.locator("#claim-perceptron-mistake-bound .cell_input button.copybtn")
+    page.keyboard.press("Tab")
+    button.focus()
+    page.wait_for_timeout(400)
+    assert button.evaluate("e => getComputedStyle(e).opacity") == "1"
+    page.keyboard.press("Enter")
+    page.locator(".book-voice", has_text="Code copied").wait_for()
+    assert clipboard(page).startswith('with claim("perceptron-mistake-bound"')
+
+
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_each_chapter_offers_its_notebook(page):
+    text = (SITE / page).read_text(encoding="utf-8")
+    link = re.search(r'<a href="([^"]*_sources/[^"]*\.ipynb)"\s*download', text)
+    assert link
+    stored = ((SITE / page).parent / link[1]).resolve()
+    assert stored.read_bytes() == (ROOT / page).with_suffix(".ipynb").read_bytes()

@@ -1,0 +1,276 @@
+"""Finding things in the site: glossary, index, names for the search, permanent links, previews."""
+
+import io
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from _ext import anchors, glossary, names, previews  # noqa: E402
+
+PAGE = """# Sums
+
+A **sum** of $a$ and $b$ is $a+b$, and again a **sum**.
+
+(sums-idea)=
+The **law of $a+0$** says more.
+
+```{prf:definition} Zero
+:label: sums-zero
+
+The number **zero**.
+```
+"""
+TERMS = [
+    {"term": "sum", "chapter": "sums", "definition": "What $a+b$ is.", "symbol": "$s$"},
+    {
+        "term": "law of zero",
+        "chapter": "sums",
+        "printed": "law of $a+0$",
+        "aliases": ["neutral law"],
+        "definition": "Adding zero changes nothing.",
+    },
+    {"term": "product", "chapter": "later", "definition": "What $ab$ is."},
+]
+RESULTS = [
+    {"id": "sums-zero", "chapter": "sums", "kind": "definition", "title": "The number $0$"},
+    {"id": "sums-idea", "chapter": "sums", "kind": "advice", "title": "An idea"},
+]
+
+
+class Book:
+    """A book of one chapter with a glossary and an index, in a temporary folder."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def build(self, page=PAGE, terms=TERMS):
+        """Build and return the warnings."""
+        from sphinx.application import Sphinx
+        from sphinx.util.docutils import docutils_namespace
+
+        source = self.folder / "source"
+        (source / "chapters" / "part").mkdir(parents=True, exist_ok=True)
+        (source / "tests").mkdir(exist_ok=True)
+        written = {
+            "index.md": "# Book\n\n```{toctree}\n:numbered:\nchapters/part/sums\n```\n\n"
+            "```{toctree}\nchapters/glossary\nchapters/book-index\n```\n",
+            "chapters/part/sums.md": page,
+            "chapters/glossary.md": "# Glossary\n\n```{book-glossary}\n```\n",
+            "chapters/book-index.md": "# Index\n\n```{book-index}\n```\n",
+            "chapters/glossary.yml": terms if isinstance(terms, str) else yaml.safe_dump(terms),
+            "chapters/results.yml": yaml.safe_dump(RESULTS),
+        }
+        for name, text in written.items():
+            if not (source / name).exists() or (source / name).read_text() != text:
+                (source / name).write_text(text)
+        stream = io.StringIO()
+        with docutils_namespace():
+            app = Sphinx(
+                source,
+                None,
+                self.folder / "html",
+                self.folder / "doctrees",
+                "html",
+                confoverrides={
+                    "extensions": [
+                        "myst_nb",
+                        "sphinx_proof",
+                        "_ext.mathematics",
+                        "_ext.results",
+                        "_ext.glossary",
+                        "_ext.names",
+                    ],
+                    "myst_enable_extensions": ["dollarmath"],
+                    "nb_execution_mode": "off",
+                    "html_math_renderer": "katex",
+                    "html_theme": "basic",
+                    "numfig": True,
+                },
+                status=None,
+                warning=stream,
+            )
+            app.build()
+        plain = re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue())
+        return [line for line in plain.splitlines() if "WARNING" in line or "ERROR" in line]
+
+    def page(self, name):
+        """Return the HTML of a page."""
+        return (self.folder / "html" / "chapters" / f"{name}.html").read_text(encoding="utf-8")
+
+    def names(self):
+        """Return the names that the search knows."""
+        text = (self.folder / "html" / "searchnames.js").read_text(encoding="utf-8")
+        return json.loads(text.removeprefix("window.bookNames = ").rstrip().rstrip(";"))
+
+
+@pytest.fixture
+def book(tmp_path):
+    """A book to build in."""
+    return Book(tmp_path)
+
+
+# Glossary ---
+
+
+def test_every_published_term_is_listed_once_and_leads_to_its_place_and_back(book):
+    assert book.build() == []
+    listing, page = book.page("glossary"), book.page("part/sums")
+    assert listing.count('id="glossary-sum"') == 1
+    assert 'href="part/sums.html#term-sum"' in listing
+    assert 'href="part/sums.html#term-law-of-zero"' in listing
+    assert "product" not in listing
+    assert page.count('id="term-sum"') == 1
+    assert page.index('href="../glossary.html#glossary-sum"') < page.index("and again")
+    assert page.count("glossary-sum") == 1
+    assert 'id="term-law-of-zero"' in page
+
+
+def test_the_glossary_is_in_the_order_of_the_alphabet_and_aliases_lead_to_their_term(book):
+    book.build()
+    listing = book.page("glossary")
+    order = re.findall(r'<dt id="glossary-([a-z-]+)"', listing)
+    assert order == ["law-of-zero", "neutral-law", "sum"]
+    alias = listing[listing.index('id="glossary-neutral-law"') :]
+    assert 'href="#glossary-law-of-zero"' in alias[:400]
+    assert "Also neutral law" in listing
+
+
+@pytest.mark.parametrize(
+    ("terms", "wanted"),
+    [
+        ([*TERMS, {**TERMS[0]}], r"glossary\.yml:\d+.*sum is entered twice"),
+        ([*TERMS, {**TERMS[2], "term": "more", "aliases": ["Sum"]}], "Sum is entered twice"),
+        ([{**TERMS[0], "term": "total"}], "does not print .*total.* in bold"),
+        ([{"term": "sum", "chapter": "sums"}], "the field definition is missing"),
+        ([{**TERMS[0], "symbols": "s"}], "there is no field symbols"),
+        ([{**TERMS[0], "aliases": "total"}], "aliases must be a list"),
+        (["sum"], "an entry has the fields"),
+    ],
+)
+def test_a_faulty_entry_fails_with_its_line(book, terms, wanted):
+    warnings = book.build(terms=terms)
+    assert len(warnings) == 1, warnings
+    assert re.search(wanted, warnings[0]), warnings[0]
+    assert re.search(r"chapters/glossary\.yml:\d+", warnings[0])
+
+
+def test_a_new_term_is_found_on_a_page_that_did_not_change(book):
+    assert book.build(terms=TERMS[:1]) == []
+    assert "term-zero" not in book.page("part/sums")
+    more = {"term": "zero", "chapter": "sums", "definition": "Nothing."}
+    assert book.build(terms=[TERMS[0], more]) == []
+    assert 'id="term-zero"' in book.page("part/sums")
+    assert "glossary-zero" in book.page("glossary")
+
+
+def test_names_are_compared_without_marks_case_and_kind_of_apostrophe():
+    assert glossary.plain("$\\sigma$-Sub-Gaussian:") == "\\sigma-sub-gaussian"
+    assert glossary.plain("Lloyd\N{RIGHT SINGLE QUOTATION MARK}s  rule") == "lloyd's rule"
+    assert glossary.slug("Bézout's $0$-1 law") == "bezout-s-0-1-law"
+
+
+# Index and search ---
+
+
+def test_the_index_lists_terms_and_results_with_their_numbers(book):
+    book.build()
+    index = book.page("book-index")
+    assert 'href="part/sums.html#sums-zero"' in index
+    assert "Definition 1.1 in Sums" in index
+    assert 'href="part/sums.html#term-sum"' in index
+    listed = re.findall(r"<li><p>([A-Za-z ]+): ", index)
+    assert listed == ["An idea", "law of zero", "neutral law", "sum"]
+
+
+def test_the_search_knows_names_words_and_symbols(book):
+    book.build()
+    found = {(line[0], line[3]): line for line in book.names()}
+    sum_line = found["sum", "chapters/part/sums.html#term-sum"]
+    assert sum_line[1:3] == ["term", "Sums"]
+    assert "<math" in sum_line[5]
+    assert "annotation" not in sum_line[5]
+    (zero,) = (line for line in book.names() if line[3].endswith("#sums-zero"))
+    assert zero[1] == "Definition 1.1"
+    assert {"number", "zero", "definition"} <= set(zero[4].split())
+    assert ("neutral law", "chapters/part/sums.html#term-law-of-zero") in found
+
+
+def test_titles_are_shown_as_text_code_and_mathml():
+    assert names.shown("a < `b_c`") == "a &lt; <code>b_c</code>"
+    assert names.shown("$x^2$").startswith("<math")
+
+
+# Permanent links ---
+
+BLOCK = (
+    '<div class="proof theorem admonition" id="a-b">\n<p class="admonition-title">'
+    '<span class="caption-number">Theorem 1.2 </span> (Name)</p>\n<p>Text.</p></div>'
+)
+FIGURE = (
+    '<figure id="fig-a"><figcaption><p><span class="caption-number">Figure 1.1 </span>'
+    '<span class="caption-text">What <em>it</em> shows.</span>'
+    '<a class="headerlink" href="#fig-a" title="Link to this image">#</a></p></figcaption></figure>'
+)
+
+
+@pytest.mark.parametrize(
+    ("html", "anchor", "label"),
+    [
+        (BLOCK, "a-b", "Link to Theorem 1.2"),
+        (BLOCK.replace("proof theorem", "exercise"), "a-b", "Link to Theorem 1.2"),
+        (FIGURE, "fig-a", "Link to Figure 1.1"),
+        ('<p id="a-c">Text.</p>', "a-c", "Link to The &amp; title"),
+        ('<p id="erratum-x">Text.</p>', "erratum-x", "Link to this paragraph"),
+        (
+            '<div class="cell claim" id="claim-a-b"><p class="claim-badge">Verified</p></div>',
+            "claim-a-b",
+            "Link to the claim a-b",
+        ),
+        (
+            '<div class="proof-place" id="a-p"><div class="admonition proof proof-block">\n'
+            '<p><strong class="proof-opening">Proof.</strong> By.</p></div></div>',
+            "a-p",
+            "Link to this proof",
+        ),
+    ],
+)
+def test_what_can_be_cited_links_to_itself_once(html, anchor, label):
+    page = anchors.linked(html, {"a-c": "The & title"})
+    assert page.count('class="permalink"') == 1
+    assert f'<a class="permalink" href="#{anchor}" aria-label="{label}">' in page
+    assert "headerlink" not in page
+
+
+def test_other_paragraphs_and_numbered_ids_get_no_link():
+    for html in ("<p>Text.</p>", '<p id="id12">Text.</p>', '<p class="claim-badge">x</p>'):
+        assert anchors.linked(html) == html
+
+
+# Previews ---
+
+
+def test_references_of_chapters_are_marked_and_what_they_show_is_written(tmp_path):
+    folder = tmp_path / "chapters" / "part"
+    folder.mkdir(parents=True)
+    block = BLOCK.replace("<p>Text.</p>", '<div><img alt="" src="../../_images/a.svg"></div>')
+    (folder / "a.html").write_text(f'{block}<p><a class="reference internal" href="#a-b">x</a></p>')
+    (folder / "b.html").write_text(
+        '<a class="reference internal" href="a.html#a-b">x</a>'
+        '<a class="reference internal" href="a.html#nothing">y</a>'
+    )
+    previews.write(tmp_path)
+    assert (folder / "a.html").read_text().count("data-preview") == 1
+    assert (folder / "b.html").read_text().count("data-preview") == 1
+    written = (folder / "a.previews.js").read_text()
+    assert written.startswith('window.bookPreviews("chapters/part/a.html", {')
+    piece = json.loads(written[written.index("{") : written.rindex("}") + 1])["a-b"]
+    assert piece.count("<div") == piece.count("</div>") == 2
+    assert 'data-src="_images/a.svg"' in piece
+    assert not (folder / "b.previews.js").exists()
