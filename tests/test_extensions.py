@@ -12,7 +12,7 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from _ext import figures, graph, mathematics, reference, results, weight  # noqa: E402
+from _ext import benchmarks, figures, graph, mathematics, reference, results, weight  # noqa: E402
 
 PRINTED = "{}\n  holds      two and two make four in 3 cases\n  tight      largest ratio: 0.93\n"
 GOOD = 'with claim("{}") as c:\n    c.holds("two and two make four", add(2, 2) == 4)'
@@ -532,3 +532,67 @@ def test_rules_of_unused_icons_go_and_others_stay():
     styles = '.fa-bars:before{content:"x"}.fa-car:before,.fa-auto:before{content:"y"}.a{color:red}'
     kept = weight.without_icons(styles, "fa-bars")
     assert kept == '.fa-bars:before{content:"x"}.a{color:red}'
+
+
+# Benchmarks ---
+
+
+def measured(ratio, target, why=""):
+    """One row as the data file holds it."""
+    seed = {"ratio": ratio, "spread": [ratio / 2, ratio * 2], "equal": True}
+    seed |= {"measure": "loss < 1", "quality": [0.25, 0.5]}
+    return {
+        "workload": f"fit 20000 x {target}",
+        "n": 20000,
+        "d": 0,
+        "against": "peer",
+        "target": target,
+        "why": why,
+        "memory": [30, 60],
+        "one_thread": [seed, seed],
+        "met": ratio <= target,
+    }
+
+
+MEASURED = {
+    "title": "Sums",
+    "how": "One product.",
+    "machine": {
+        "date": "2026-01-01",
+        "system": "Linux",
+        "processor": "x86_64",
+        "cores": 2,
+        "load": 1.5,
+        "versions": {"python": "3.11"},
+    },
+    "rows": [measured(0.5, 1), measured(3, 2, "The peer is compiled.")],
+}
+
+
+def test_the_table_of_speed_names_its_rows_and_columns():
+    from xml.etree import ElementTree
+
+    tree = ElementTree.fromstring(
+        benchmarks.table("Sums", MEASURED["rows"]).replace("<br>", "<br/>")
+    )
+    table = tree.find("table")
+    assert table.find("caption").text == "Sums: mllib and its peer"
+    heads = table.findall("thead/tr/th")
+    assert len(heads) == len(benchmarks.HEADS)
+    assert {head.get("scope") for head in heads} == {"col"}
+    lines = table.findall("tbody/tr")
+    assert [line.find("th").get("scope") for line in lines] == ["row", "row"]
+    assert {len(line.findall("td")) + 1 for line in lines} == {len(heads)}
+    assert [line.find("td/span").text for line in lines] == ["met", "missed"]
+    assert lines[0].find("th").text == "fit 20\N{NARROW NO-BREAK SPACE}000 x 1"
+    assert "loss < 1: 0.25 and 0.5" in [td.text for td in lines[0].findall("td")]
+
+
+def test_a_missed_target_is_listed_with_its_reason_and_counted():
+    text = benchmarks.section("sums", MEASURED).astext()
+    assert "fit 20000 x 2 (ratio 3, target 2). The peer is compiled." in text
+    assert "fit 20000 x 1 (" not in text
+    assert "2 cores" in text
+    assert benchmarks.tally({"sums": MEASURED}) == (
+        "Of 2 rows, 1 meet their target, and in 1 mllib is faster than its peer on every data set."
+    )
