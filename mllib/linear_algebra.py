@@ -720,7 +720,7 @@ def svd_from_eigh(A):
     """Return A = U diag(s) V^T, built as the book proves it: from the eigenvectors of A^T A.
 
     s_j = sqrt(lambda_j), u_j = A v_j / s_j for s_j > 0, and further u_j by Gram-Schmidt. Squaring A
-    costs half of the digits: singular values below about 1e-8 s_1 cannot be told from zero and are
+    costs half of the digits: singular values below about 1e-7 s_1 cannot be told from zero and are
     set to zero. Use ``svd_solve`` or ``scipy.linalg.svd`` where that matters.
 
     Parameters
@@ -754,7 +754,7 @@ def svd_from_eigh(A):
     scale = np.abs(A).max() or 1.0
     A = A / scale
     values, V = spectral_decomposition(A.T @ A)
-    r = np.count_nonzero(values > n * _EPS * values[0])
+    r = np.count_nonzero(values > 10 * n * _EPS * values[0])  # the rounding of A^T A
     s = np.zeros(d)
     s[:r] = np.sqrt(values[:r])
     U = A @ V[:, :r] / s[:r]  # (eq-linear-algebra-left-vectors)
