@@ -632,10 +632,12 @@ def _covariance_factor(cov, name="cov", size=None):
     except np.linalg.LinAlgError:
         singular = True
     if singular:
+        eigenvalues = np.linalg.eigvalsh(cov)
+        tiny = len(cov) * np.finfo(float).eps * np.abs(eigenvalues).max()
+        smallest = eigenvalues[0] if abs(eigenvalues[0]) > tiny else 0.0
         raise ValueError(
-            f"{name} must be positive definite, its smallest eigenvalue is "
-            f"{np.linalg.eigvalsh(cov)[0]:.3g}: drop coordinates that others determine, or add to "
-            f"its diagonal."
+            f"{name} must be positive definite, its smallest eigenvalue is {smallest:.3g}: drop "
+            f"coordinates that others determine, or add to its diagonal."
         )
     return cov, L
 
