@@ -777,15 +777,20 @@ class _Pieces(NamedTuple):
     size: np.ndarray  # (P,) number of rows, decreasing
     before: np.ndarray  # (P,) the piece before it in the same sequence, -1 for none
     after: np.ndarray  # (P,) the piece after it in the same sequence, -1 for none
-    active: list  # (L,) number of pieces longer than t
+    active: list  # (L + 1,) number of pieces longer than t
     offset: list  # (L,) first packed column of time t
     rows: np.ndarray  # (n,) the row of each packed column
-    place: np.ndarray  # (n,) the packed column of each row
 
     @property
     def ends(self):
         """The packed column at which each piece ends, shape (P,)."""
         return np.asarray(self.offset)[self.size - 1] + np.arange(len(self.size))
+
+    def linked(self, backwards=False):
+        """The pieces that continue another one in this direction, and that other one."""
+        source = self.after if backwards else self.before
+        pieces = np.flatnonzero(source >= 0)
+        return pieces, source[pieces]
 
 
 def _cut(lengths):
@@ -808,11 +813,32 @@ def _cut(lengths):
     start, size = start[order], size[order]
     active = np.searchsorted(-size, -np.arange(size[0]), side="left")
     offset = _starts(active)
-    rows, place = np.empty(n, dtype=int), np.empty(n, dtype=int)
+    rows = np.empty(n, dtype=int)
     for t, (o, m) in enumerate(zip(offset.tolist(), active.tolist())):
         np.add(start[:m], t, out=rows[o : o + m])
-    place[rows] = np.arange(n)
-    return _Pieces(start, size, before, after, active.tolist(), offset.tolist(), rows, place)
+    return _Pieces(start, size, before, after, [*active.tolist(), 0], offset.tolist(), rows)
+
+
+def _unpack(V, p):
+    """Return packed columns (K, n) as rows (n, K)."""
+    out = np.empty(V.shape[::-1])
+    out[p.rows] = V.T
+    return out
+
+
+class _Weights:
+    """e_j(x_t) divided by its largest entry over j, for the packed columns of one time."""
+
+    def __init__(self, first, table, codes):
+        self.first, self.table, self.codes = first, table, codes
+
+    def at(self, o, m):
+        """Return the weights (K, m) of the columns o, ..., o + m - 1."""
+        if o == 0:
+            return self.first  # pi takes part
+        if self.codes is None:
+            return self.table[:, o : o + m]
+        return self.table.take(self.codes[o : o + m], axis=1)
 
 
 class _SumProduct:
@@ -833,10 +859,13 @@ class _SumProduct:
             np.matmul(self.M, a, out=out)
 
     def size(self, a, axis=-2):
-        return a.sum(axis=axis)
+        return np.add.reduce(a, axis=axis)
 
     def log(self, a):
         return np.log(a)
+
+    def normalised(self, a):
+        return a / a.sum(axis=0)
 
     def log_total(self, a):
         return np.log(a.sum(axis=0))
@@ -862,10 +891,14 @@ class _LogSum:
         out[...] = log_sum_exp(self.M[:, :, None] + a[..., None, :, :], axis=-2)
 
     def size(self, a, axis=-2):
-        return np.max(a, axis=axis, initial=-1e300)  # finite, so that nothing is -inf - -inf
+        # finite, so that nothing is -inf - -inf
+        return np.maximum.reduce(a, axis=axis, initial=-1e300)
 
     def log(self, a):
         return a
+
+    def normalised(self, a):
+        return a - self.size(a)
 
     def log_total(self, a):
         return log_sum_exp(a, axis=0)
@@ -896,66 +929,76 @@ class _LogMax(_LogSum):
         u = (u[:, None] + T).max(axis=0)
         return u - self.size(u, axis=0)
 
+    def log_total(self, a):
+        return a.max(axis=0)
 
-def _sweep(ring, u, W, p, steps, out, scale, changed=None):
+
+class _Trail:
+    """What a sweep leaves behind; a second sweep overwrites what it changes."""
+
+    def __init__(self, ring, K, p, keep):
+        L, P = len(p.offset), len(p.start)
+        self.marks = np.empty((-(-L // ring.every), K, P))  # messages every few steps, of size 1
+        self.scale = np.full(self.marks[:, 0].shape, ring.neutral)  # what was divided out there
+        self.end = np.empty((K, P))  # last message of each piece
+        self.out = np.empty((K, len(p.rows))) if keep else None  # all messages, packed
+
+
+def _sweep(ring, u, W, p, steps, trail, changed=None):
     """Advance all pieces together from the predictions ``u`` (K, P), in place.
 
-    Every few steps the messages are divided by their size, which ``scale`` notes. With
-    ``changed`` (the number of leading pieces that start from another prediction than last time)
-    the sweep ends as soon as the messages meet those of last time; the number of pieces
-    that it then left as they were is returned.
+    With ``changed`` (the number of leading pieces that start from another prediction than last
+    time) the sweep ends as soon as the messages meet the marks of last time. Return the number
+    of pieces that were then left as they were, and the number of steps made.
     """
-    weigh, predict, P, every = ring.weigh, ring.predict, u.shape[1], ring.every
-    for t in steps:
-        m, o = p.active[t], p.offset[t]
-        a = u if m == P else u[:, :m]
-        new = out[:, o : o + m]
-        if t % every:
-            weigh(a, W[:, o : o + m], out=new)
-        else:
-            a = weigh(a, W[:, o : o + m])
-            size = ring.size(a)
-            ring.divide(a, size, out=a)
-            met = changed is not None and m >= changed and ring.meet(a, new).all()
-            new[...], scale[t // every, :m] = a, size
+    P, every, marks, out = u.shape[1], ring.every, trail.marks, trail.out
+    weigh, predict, at, scratch = ring.weigh, ring.predict, W.at, np.empty_like(u)
+    for count, t in enumerate(steps):
+        m, o, rest = p.active[t], p.offset[t], p.active[t + 1]
+        a, new = (u, scratch) if m == P else (u[:, :m], scratch[:, :m])
+        if out is not None:
+            new = out[:, o : o + m]
+        weigh(a, at(o, m), out=new)
+        if t % every == 0:
+            size, mark = ring.size(new), marks[t // every, :, :m]
+            ring.divide(new, size, out=new)
+            met = changed is not None and m >= changed and ring.meet(new, mark).all()
+            mark[...], trail.scale[t // every, :m] = new, size
             if met:
-                return m
-        predict(new, u if m == P else u[:, :m])
-    return 0
+                return m, count + 1
+        if rest < m:
+            trail.end[:, rest:m] = new[:, rest:]
+        predict(new, a)
+    return 0, len(steps)
 
 
-def _messages(ring, W, p, backwards=False, starts=None):
-    """Return the messages (K, n) and, for each piece, the logarithm of what was divided out.
+def _run(ring, W, p, start=None, backwards=False, keep=True):
+    """Return (trail, total, reach): exact messages, what was divided out of each piece in logs, and
+    after how many steps guesses at the seams no longer mattered. None if they always did.
 
-    ``starts`` are the true predictions at the start of each piece; without them they are guessed
-    and repaired. None if the pieces are too short for the repair.
+    ``start`` holds the true prediction (K, P) for each piece; without it they are guessed
+    and repaired.
     """
-    L, P = len(p.active), len(p.start)
-    steps = range(L - 1, -1, -1) if backwards else range(L)
-    source = p.after if backwards else p.before
-    linked = np.flatnonzero(source >= 0)
-    source = source[linked]
-    out, scale = np.empty_like(W), np.full((-(-L // ring.every), P), ring.neutral)
-    u = np.full((len(W), P), ring.neutral) if starts is None else starts.copy()
-    _sweep(ring, u, W, p, steps, out, scale)
-    if starts is None and len(linked):
+    K, L, (linked, source) = len(ring.M), len(p.offset), p.linked(backwards)
+    steps, trail = range(L - 1, -1, -1) if backwards else range(L), _Trail(ring, K, p, keep)
+    u = np.full((K, len(p.start)), ring.neutral) if start is None else start.copy()
+    _sweep(ring, u, W, p, steps, trail)
+    reach = 0
+    if start is None and len(linked):
         start = np.full_like(u, ring.neutral)
-        start[:, linked] = ring.divide(u[:, source], ring.size(u[:, source]))
+        start[:, linked] = ring.normalised(u[:, source])
         again = start.copy()
         # backwards, short pieces join late: all that changed must have joined before the end
         changed = linked.max() + 1 if backwards else 0
-        kept = _sweep(ring, again, W, p, steps, out, scale, changed)
+        kept, reach = _sweep(ring, again, W, p, steps, trail, changed)
         if not (backwards and kept):
             u[:, kept:] = again[:, kept:]
-        true = ring.divide(u[:, source], ring.size(u[:, source]))
-        if not ring.meet(true, start[:, linked]).all():
+        if not ring.meet(ring.normalised(u[:, source]), start[:, linked]).all():
             return None
-    total = ring.log(scale).sum(axis=0)
-    if not backwards:
-        final = ring.log_total(out[:, p.ends])
-        final[source] = ring.log(ring.size(u[:, source]))
-        total += final
-    return out, total
+    # the last message of a sequence counts whole; other pieces hand their prediction over
+    total = ring.log_total(trail.end)
+    total[source] = ring.log(ring.size(u[:, source]))
+    return trail, total + ring.log(trail.scale).sum(axis=0), reach
 
 
 def _seams(ring, back, W, p):
@@ -967,7 +1010,7 @@ def _seams(ring, back, W, p):
     T = np.empty_like(u)
     for t, (m, o) in enumerate(zip(p.active, p.offset)):
         a = T[..., :m]
-        ring.weigh(u[..., :m], W[:, o : o + m], out=a)
+        ring.weigh(u[..., :m], W.at(o, m), out=a)
         if t % ring.every == 0:
             ring.divide(a, ring.size(a, axis=(0, 1)), out=a)
         ring.predict(a, u[..., :m])
@@ -989,21 +1032,15 @@ def _chain(ring, transfers, order, source):
     return np.ascontiguousarray(u.T)
 
 
-def _solve(ring, back, W, p):
-    """Return messages and scales forwards, and a function that returns messages backwards."""
-    seams = _seams(ring, back, W, p) if W.shape[1] <= _SHORT and p.before.max() >= 0 else None
-    found = _messages(ring, W, p, starts=seams and seams[0])
-    if found is None:
-        seams = _seams(ring, back, W, p)
-        found = _messages(ring, W, p, starts=seams[0])
-
-    def backwards():
-        again = _messages(back, W, p, backwards=True, starts=seams and seams[1])
-        if again is None:
-            again = _messages(back, W, p, backwards=True, starts=_seams(ring, back, W, p)[1])
-        return again[0]
-
-    return *found, backwards
+def _forward_run(ring, back, W, p, keep=True):
+    """Return what ``_run`` returns, by transfers if need be, and the seams if they were used."""
+    seams = None
+    if len(p.rows) > _SHORT or p.before.max() < 0:
+        run = _run(ring, W, p, keep=keep)
+        if run is not None:
+            return *run, seams
+    seams = _seams(ring, back, W, p)
+    return *_run(ring, W, p, seams[0], keep=keep), seams
 
 
 def _row_max(X):
@@ -1017,15 +1054,11 @@ def _row_max(X):
 
 
 def _weights(pi, log_B, lengths, p, plain):
-    """Return packed weights (K, n), largest entry 1 in each column, and the log shifts (n,).
+    """Return the weights and the sum of their log shifts for each sequence, shape (S,).
 
     The start enters the weights of each first row, so that nothing of pi underflows. A row that no
     state can emit has shift -inf; its weights are set to 1. ``plain`` is False for log weights.
     """
-    starts = _starts(lengths)
-    coded = isinstance(log_B, _Coded)
-    table = log_B.table if coded else log_B
-    first = (table[log_B.x[starts]] if coded else table[starts]) + safe_log(pi)
 
     def shifted(rows):
         shift = _row_max(rows)
@@ -1036,14 +1069,21 @@ def _weights(pi, log_B, lengths, p, plain):
             w[dead] = 1.0
         return w, shift
 
+    starts, P = _starts(lengths), len(p.start)
+    coded = isinstance(log_B, _Coded)
+    table, of_row = (log_B.table, log_B.x) if coded else (log_B, slice(None))
+    first, first_shift = shifted((table[of_row[starts]] if coded else table[starts]) + safe_log(pi))
     w, shift = shifted(table)
+    shift = shift[of_row]
+    shift[starts] = first_shift
     if coded:
-        W, shift = w.T.take(log_B.x[p.rows], axis=1), shift[log_B.x]
+        table, codes = np.ascontiguousarray(w.T), (log_B.x % len(w))[p.rows]
+        begin = table[:, codes[:P]]
     else:
-        W = np.ascontiguousarray(w[p.rows].T)
-    w, shift[starts] = shifted(first)
-    W[:, p.place[starts]] = w.T
-    return W, shift
+        table, codes = np.ascontiguousarray(w[p.rows].T), None
+        begin = table[:, :P].copy()
+    begin[:, np.flatnonzero(p.before < 0)[np.argsort(p.start[p.before < 0])]] = first.T
+    return _Weights(begin, table, codes), np.add.reduceat(shift, starts)
 
 
 def _rings(A):
@@ -1052,61 +1092,88 @@ def _rings(A):
     return ring(A.T), ring(A)
 
 
-def _per_sequence(total, shift, p, lengths):
-    """Return log p(x) of each sequence, shape (S,), from scales of pieces and shifts of rows."""
-    starts = _starts(lengths)
-    each = np.add.reduceat(shift, starts)
-    sequence = np.searchsorted(starts, p.start, side="right") - 1
-    return each + np.bincount(sequence, total, minlength=len(lengths))
+def _per_sequence(total, p, lengths):
+    """Return the sum of what belongs to the pieces of each sequence, shape (S,)."""
+    sequence = np.searchsorted(_starts(lengths), p.start, side="right") - 1
+    return np.bincount(sequence, total, minlength=len(lengths))
 
 
 def _fast_log_likelihood(pi, A, log_B, lengths):
     """Return log p(x) of each sequence; equal to ``forward`` on each."""
     (ring, back), p = _rings(A), _cut(lengths)
     W, shift = _weights(pi, log_B, lengths, p, ring.neutral == 1)
-    _, total, _ = _solve(ring, back, W, p)
-    return _per_sequence(total, shift, p, lengths)
+    _, total, _, _ = _forward_run(ring, back, W, p, keep=False)
+    return shift + _per_sequence(total, p, lengths)
 
 
 def _fast_smooth(pi, A, log_B, lengths):
     """Return gamma (n, K), summed xi (K, K) and log p(x) (S,); equal to ``posteriors`` on each."""
+    gamma, rows, _, transitions, each = _posterior_sums(pi, A, log_B, lengths)
+    out = np.empty(gamma.shape)
+    out[rows] = gamma
+    return out, transitions, each
+
+
+def _posterior_sums(pi, A, log_B, lengths):
+    """Return gamma with its rows in any order, that order, and the sums of gamma_1 and xi."""
     (ring, back), p = _rings(A), _cut(lengths)
     W, shift = _weights(pi, log_B, lengths, p, ring.neutral == 1)
-    f, total, backwards = _solve(ring, back, W, p)
-    log_likelihood = _per_sequence(total, shift, p, lengths)
-    b, last = backwards(), np.cumsum(lengths) - 1
+    trail, total, reach, seams = _forward_run(ring, back, W, p)
+    each, f = shift + _per_sequence(total, p, lengths), trail.out
     if ring.neutral == 0:
-        rows = np.ascontiguousarray(f[:, p.place].T), np.ascontiguousarray(b[:, p.place].T)
-        return *_log_counts(A, *rows, last), log_likelihood
-    possible = log_likelihood > -np.inf
-    kept = None if possible.all() else np.repeat(possible, lengths)
-    return *_plain_counts(A, f, b, last, p.place, kept), log_likelihood
+        run = seams is None and _run(back, W, p, backwards=True)
+        b = (run or _run(back, W, p, (seams or _seams(ring, back, W, p))[1], True))[0].out
+        gamma, transitions = _log_counts(A, _unpack(f, p), _unpack(b, p), np.cumsum(lengths) - 1)
+        return gamma, slice(None), gamma[_starts(lengths)].sum(axis=0), transitions, each
+    start = _guessed_ends(back, W, p, 2 * reach + 16) if seams is None else seams[1]
+    sequence = np.searchsorted(_starts(lengths), p.start, side="right") - 1
+    possible = (each > -np.inf)[sequence].astype(float)
+    transitions, sure = _smooth_in_place(back, f, W, p, start, possible)
+    if seams is None and not sure:
+        start, seams = _seams(ring, back, W, p)[::-1]
+        f = _run(ring, W, p, seams)[0].out
+        transitions, _ = _smooth_in_place(back, f, W, p, start, possible)
+    begin = f[:, np.flatnonzero(p.before < 0)].sum(axis=1)
+    return f.T, p.rows, begin, A * transitions, each
 
 
-def _plain_counts(A, f, b, last, place, kept, chunk=8192):
-    """Return gamma (n, K) and summed xi from plain messages, a stretch of time after the other.
+def _guessed_ends(back, W, p, reach):
+    """Return beta (K, P) at the end of each piece, from guesses ``reach`` steps further on."""
+    u = np.full((len(back.M), len(p.start)), back.neutral)
+    (linked, source), trail = p.linked(backwards=True), _Trail(back, len(u), p, keep=False)
+    _sweep(back, u, W, p, range(min(reach, len(p.offset)) - 1, -1, -1), trail)
+    start = np.full_like(u, back.neutral)
+    start[:, linked] = back.normalised(u[:, source])
+    return start
 
-    beta_t = A b_{t+1}; gamma_t = f_t beta_t / s_t and xi_t = f_t A b_{t+1} / s_t, whose sum over t
-    is one product. Rows not ``kept`` belong to impossible sequences and count nothing.
+
+def _smooth_in_place(back, f, W, p, start, possible):
+    """Turn the forward messages ``f`` into gamma, in place, on the way back from ``start``.
+
+    With s_t = sum_i f_t(i) beta_t(i): gamma_t = f_t beta_t / s_t, and the sum over t of
+    xi_t / A = f_t b_{t+1}^T / s_t. Pieces of impossible sequences count nothing. Return that sum
+    and whether the messages at the seams were those of ``start``.
     """
-    K, n = f.shape
-    gamma, transitions, ones = np.empty((K, n)), np.zeros((K, K)), np.ones(K)
-    for start in range(0, n, chunk):
-        rows, ahead = slice(start, start + chunk), slice(start + 1, start + chunk + 1)
-        F, B = f.take(place[rows], axis=1), b.take(place[ahead], axis=1)
-        ends = last[np.searchsorted(last, start) : np.searchsorted(last, start + chunk)] - start
-        beta = np.ones_like(F)
-        np.matmul(A, B, out=beta[:, : B.shape[1]])
-        beta[:, ends] = 1.0
-        beta *= F
-        weight = 1 / (ones @ beta)
-        if kept is not None:
-            weight *= kept[rows]
-        np.multiply(beta, weight, out=gamma[:, rows])
-        weight[ends] = 0.0
-        F *= weight
-        transitions += F[:, : B.shape[1]] @ B.T
-    return gamma.T, A * transitions
+    K, ones, inside, b = len(f), np.ones(len(f)), 0, None
+    sums, end, u = np.zeros((K, K)), np.empty_like(start), start.copy()
+    for t in range(len(p.offset) - 1, -1, -1):
+        m, o = p.active[t], p.offset[t]
+        F, beta = f[:, o : o + m], u if m == u.shape[1] else u[:, :m]
+        end[:, inside:m] = F[:, inside:]
+        gamma = F * beta
+        weight = possible[:m] / ones.dot(gamma)
+        if inside:
+            sums += (F[:, :inside] * weight[:inside]).dot(b.T)
+        np.multiply(gamma, weight, out=F)
+        b, inside = W.at(o, m) * beta, m
+        if t % back.every == 0:
+            b /= back.size(b)
+        back.predict(b, beta)
+    linked, source = p.linked(backwards=True)
+    b, last = b[:, source], end[:, linked]  # across the seams
+    sums += (last * (possible[linked] / ones.dot(last * (back.M @ b)))).dot(b.T)
+    reached = back.normalised(u[:, source])
+    return sums, back.meet(reached, back.normalised(start[:, linked])).all()
 
 
 def _log_counts(A, f, b, last, chunk=4096):
@@ -1127,31 +1194,27 @@ def _fast_counts(model, X, lengths=None):
     """Return what ``expected_counts`` returns."""
     lengths = check_lengths(lengths, len(X))
     log_B, emission = _densities(model.emission, X), model.emission
-    gamma, transitions, each = _fast_smooth(model.pi, model.A, log_B, lengths)
-    start = gamma[_starts(lengths)].sum(axis=0)
+    gamma, rows, *sums, each = _posterior_sums(model.pi, model.A, log_B, lengths)
+    X = X[rows]
     if isinstance(log_B, _Coded) and X.min() >= 0:  # no symbol is missing
         V = emission.probs.shape[1]
         statistics = (np.array([np.bincount(X, g, minlength=V) for g in gamma.T]),)
     else:
         statistics = emission.statistics(X, gamma)
-    return ExpectedCounts(start, transitions, statistics, float(each.sum()))
+    return ExpectedCounts(*sums, statistics, float(each.sum()))
 
 
 def _fast_viterbi(pi, A, log_B, lengths):
     """Return the states (n,) and log p(x, z) (S,) that ``viterbi`` finds for each sequence."""
-    p, starts, log_A = _cut(lengths), _starts(lengths), safe_log(A)
-    W, _ = _weights(pi, log_B, lengths, p, plain=False)
-    v, _, _ = _solve(_LogMax(A.T), None, W, p)
-    states = _trace(v, log_A, p) if len(p.rows) > _SHORT else None
-    z = _trace_in_order(v, p.place, log_A, starts) if states is None else states[p.place]
-    score, K = np.empty(len(z)), len(A)
-    score[1:] = log_A.ravel().take(z[:-1] * K + z[1:])
-    score[starts] = safe_log(pi)[z[starts]]
-    if isinstance(log_B, _Coded):
-        score += log_B.table.ravel().take(log_B.x % len(log_B.table) * K + z)
+    p, log_A = _cut(lengths), safe_log(A)
+    W, shift = _weights(pi, log_B, lengths, p, plain=False)
+    trail, total, _, _ = _forward_run(_LogMax(A.T), None, W, p)
+    if len(p.rows) <= _SHORT:
+        z = _trace_in_order(_unpack(trail.out, p).T, log_A, np.cumsum(lengths) - 1)
     else:
-        score += log_B[np.arange(len(z)), z]
-    return z, np.add.reduceat(score, starts)
+        z = np.empty(len(p.rows), dtype=int)
+        z[p.rows] = _trace(trail.out, log_A, p)
+    return z, shift + _per_sequence(total, p, lengths)
 
 
 def _trace(v, log_A, p):
@@ -1159,18 +1222,25 @@ def _trace(v, log_A, p):
 
     Each piece ends where the first state of the next one points to. It is first traced from
     its own best state; where the next piece points elsewhere, all are traced again until they
-    meet the old path. None if that takes more than a few rounds.
+    meet the old path. If once is not enough, the way back from every state at every seam decides.
     """
-    states, end = np.empty(v.shape[1], dtype=int), v[:, p.ends].argmax(axis=0)
-    linked = np.flatnonzero(p.after >= 0)
-    v_end, changed = v[:, p.ends[linked]], linked.max(initial=-1) + 1
-    for attempt in range(4):
-        _walk(states, v, log_A, p, end.copy(), changed if attempt else None)
-        target = (v_end + log_A[:, states[p.after[linked]]]).argmax(axis=0)
+    states, (linked, source) = np.empty(v.shape[1], dtype=np.int16), p.linked(backwards=True)
+    end, v_end, changed = v[:, p.ends].argmax(axis=0), v[:, p.ends[linked]], None
+    for _ in range(3):
+        _walk(states, v, log_A, p, end.copy(), changed)
+        target = (v_end + log_A[:, states[source]]).argmax(axis=0)
         if (target == end[linked]).all():
             return states
-        end[linked] = target
-    return None
+        end[linked], changed = target, linked.max() + 1
+    first = _walk_all(v, log_A, p)  # first[k, q] leads to the end state k of piece q
+    pointer = (v_end[:, None] + log_A[:, :, None]).argmax(axis=0)
+    place = dict(zip(linked.tolist(), range(len(linked))))
+    for q in np.argsort(-p.start).tolist():
+        if q in place:
+            after = p.after[q]
+            end[q] = pointer[first[end[after], after], place[q]]
+    _walk(states, v, log_A, p, end, None)
+    return states
 
 
 def _walk(states, v, log_A, p, s, changed):
@@ -1180,35 +1250,40 @@ def _walk(states, v, log_A, p, s, changed):
     as soon as all of them are on the old path.
     """
     inside = 0  # pieces that have begun, seen from their ends
-    for t in range(len(p.active) - 1, -1, -1):
+    for t in range(len(p.offset) - 1, -1, -1):
         m, o = p.active[t], p.offset[t]
         if inside:
             scores = log_A.take(s[:inside], axis=1)
             scores += v[:, o : o + inside]
             s[:inside] = scores.argmax(axis=0)
-        old = states[o : o + m]
+        old, inside = states[o : o + m], m
         if changed is not None and t % 4 == 0 and m >= changed and (s[:m] == old).all():
             return
         old[...] = s[:m]
-        inside = m
 
 
-def _trace_in_order(v, place, log_A, starts, chunk=65536):
-    """Read the best path off the messages v, one row after the other; return states (n,)."""
-    is_last = np.zeros(len(place), dtype=bool)
-    is_last[np.append(starts[1:], len(place)) - 1] = True
-    z, state = np.empty(len(place), dtype=int), 0
-    for first in range((len(place) - 1) // chunk * chunk, -1, -chunk):
-        part = v[:, place[first : first + chunk]]
-        pointer = (part[:, None, :] + log_A[:, :, None]).argmax(axis=0)
-        ends = is_last[first : first + chunk]
-        pointer[:, ends] = part[:, ends].argmax(axis=0)  # an end points to its own best state
-        path = []
-        for row in reversed(pointer.T.tolist()):
-            state = row[state]
-            path.append(state)
-        z[first : first + chunk] = path[::-1]
-    return z
+def _walk_all(v, log_A, p):
+    """Return the first state (K, P) of the best path of each piece that ends in state k."""
+    K = len(log_A)
+    s, inside = np.repeat(np.arange(K)[:, None], len(p.start), axis=1), 0
+    for t in range(len(p.offset) - 1, -1, -1):
+        o = p.offset[t]
+        if inside:
+            scores = log_A[:, s[:, :inside]] + v[:, None, o : o + inside]
+            s[:, :inside] = scores.argmax(axis=0)
+        inside = p.active[t]
+    return s
+
+
+def _trace_in_order(v, log_A, last):
+    """Read the best path off the messages v (K, n), one row after the other; return states."""
+    pointer = (v[:, None, :] + log_A[:, :, None]).argmax(axis=0)
+    pointer[:, last] = v[:, last].argmax(axis=0)  # an end points to its own best state
+    z, state = [], 0
+    for row in reversed(pointer.T.tolist()):
+        state = row[state]
+        z.append(state)
+    return np.array(z[::-1])
 
 
 # Estimators ----------------------------------------------------------------------------------
@@ -1584,6 +1659,11 @@ class CategoricalHMM(_SequenceModel):
 def _symbols(X, categories):
     """Return the index of each row of X in the distinct rows ``categories``, -1 if absent."""
     if X.shape[1] == 1:
+        low, V = categories[0, 0], len(categories)
+        if X.min() >= low and X.max() < low + V and (categories[:, 0] == low + np.arange(V)).all():
+            x = (X[:, 0] - low).astype(int)  # whole numbers without a gap
+            if (x + low == X[:, 0]).all():
+                return x
         order = np.argsort(categories[:, 0])
         known = categories[order, 0]
         place = np.minimum(np.searchsorted(known, X[:, 0]), len(known) - 1)

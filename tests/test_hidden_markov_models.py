@@ -261,8 +261,11 @@ def chains():
 
 
 @pytest.mark.parametrize(("name", "A", "spread"), chains())
-@pytest.mark.parametrize("lengths", [[3000], [1] * 5 + [7, 900, 2, 40, 40], [30] * 40])
-def test_fast_variants_equal_the_printed_functions(name, A, spread, lengths):
+@pytest.mark.parametrize("short", [0, 4096])
+@pytest.mark.parametrize("lengths", [[3000], [1] * 5 + [7, 900, 2, 40, 40], [30] * 40, [300, 2700]])
+def test_fast_variants_equal_the_printed_functions(monkeypatch, name, A, spread, lengths, short):
+    """``short`` rows decide between guesses at the seams and transfers: both are tried."""
+    monkeypatch.setattr(hmm, "_SHORT", short)
     rng = np.random.default_rng(len(name))
     lengths = np.array(lengths)
     K, n = len(A), lengths.sum()
