@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from _ext import anchors, figures, previews, weight
+from _ext import access, anchors, bundle, figures, previews, weight
 
 #: Scripts that may wait until the page has been read.
 DEFERRED = (
@@ -37,9 +37,6 @@ def lighter(html, name):
     for pattern in REMOVED:
         html = re.sub(pattern, "", html)
     html = html.replace('data-default-mode=""', 'data-default-mode="auto"')
-    html = html.replace(
-        'localStorage.getItem("mode") || ""', 'localStorage.getItem("mode") || "auto"'
-    )
     # The title that only print shows is a second heading of the page to a screen reader.
     html = re.sub(
         r'(<div id="jb-print-docs-body"[^>]*>\s*)<h1>(.*?)</h1>',
@@ -86,9 +83,11 @@ def site(folder):
     titles = anchors.titles_of(yaml.safe_load(register.read_text(encoding="utf-8")))
     for page in sorted(folder.glob("**/*.html")):
         html = lighter(page.read_text(encoding="utf-8"), page.name)
+        html = access.described(access.repaired(html))
         html = downloads(with_scripts(anchors.linked(html, titles)))
         page.write_text(figures.pair(html, page), encoding="utf-8")
     previews.write(folder)
     for unused in folder.glob("**/*.map"):
         unused.unlink()
     weight.trim(folder)
+    bundle.site(folder)

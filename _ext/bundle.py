@@ -1,0 +1,254 @@
+"""One style sheet, one script: what a page needs, in as few bytes and requests as it takes.
+
+The style sheets of the theme and its extensions are joined; rules whose classes or ids occur on no
+page and in no script are left out. ``page.js`` stands for the scripts of the theme. The fonts that
+the first screens show are fetched ahead.
+"""
+
+import hashlib
+import posixpath
+import re
+from pathlib import Path
+
+#: Scripts for which ``page.js`` stands; those of the search page stay there.
+REPLACED = (
+    r"scripts/bootstrap\.js|scripts/pydata-sphinx-theme\.js|scripts/sphinx-book-theme\.js"
+    r"|togglebutton\.js|copybutton\.js|clipboard\.min\.js|design-tabs\.js"
+)
+OF_SEARCH = r"documentation_options\.js|doctools\.js|sphinx_highlight\.js"
+
+_SHEET = re.compile(r'[ \t]*<link\b[^>]*\brel="stylesheet"[^>]*>\s*')
+_HREF = re.compile(r'href="([^"?]*)')
+_NAME = re.compile(r"([.#])((?:[\w-]|\\.)+)")
+
+#: Fonts by what shows them, first what nearly every formula needs.
+FONTS = (
+    ("katex/fonts/KaTeX_Main-Regular", r'class="katex"'),
+    ("katex/fonts/KaTeX_Math-Italic", r'class="[^"]*\bmathnormal\b'),
+    ("katex/fonts/KaTeX_Main-Bold", r'class="[^"]*\bmathbf\b'),
+    ("katex/fonts/KaTeX_AMS-Regular", r'class="[^"]*\b(?:mathbb|amsrm)\b'),
+    ("katex/fonts/KaTeX_Caligraphic-Regular", r'class="[^"]*\bmathcal\b'),
+    ("katex/fonts/KaTeX_Size1-Regular", r'class="[^"]*\b(?:small-op|delimsizing size1)\b'),
+    ("katex/fonts/KaTeX_Size2-Regular", r'class="[^"]*\b(?:large-op|delimsizing size2)\b'),
+    ("vendor/fontawesome/webfonts/fa-solid-900", r'class="fa(?:s|-solid)\b'),
+)
+#: How much of an article, in characters of HTML, the first screens show.
+FIRST = 60_000
+
+
+# -- style -----------------------------------------------------------------------------------------
+
+
+def rules(style):
+    """Split the text of a style sheet into (head, body) pairs; body is None for a statement."""
+    style = re.sub(r"/\*.*?\*/", "", style, flags=re.DOTALL)
+    found, start, i, depth, quote, opened = [], 0, 0, 0, "", 0
+    while i < len(style):
+        char = style[i]
+        if char == "\\":
+            i += 1
+        elif quote:
+            quote = "" if char == quote else quote
+        elif char in "\"'":
+            quote = char
+        elif style.startswith("url(", i) and style[i + 4] not in "\"'":
+            i = style.index(")", i)
+        elif char == "{":
+            depth += 1
+            opened = opened if depth > 1 else i
+        elif char == "}":
+            depth -= 1
+            if depth == 0:
+                found.append((style[start:opened].strip(), style[opened + 1 : i]))
+                start = i + 1
+        elif char == ";" and depth == 0:
+            found.append((style[start : i + 1].strip(), None))
+            start = i + 1
+        i += 1
+    return found
+
+
+def selectors(head):
+    """Split a list of selectors at its commas, those inside brackets left alone."""
+    parts, depth, start, quote = [], 0, 0, ""
+    for i, char in enumerate(head):
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "\"'":
+            quote = char
+        elif char in "([":
+            depth += 1
+        elif char in ")]":
+            depth -= 1
+        elif char == "," and depth == 0:
+            parts.append(head[start:i].strip())
+            start = i + 1
+    return [*parts, head[start:].strip()]
+
+
+def _outside_brackets(selector):
+    while (shorter := re.sub(r"\([^()]*\)|\[[^\[\]]*\]", "", selector)) != selector:
+        selector = shorter
+    return selector
+
+
+def used(selector, names):
+    """Return whether a selector can match: each class and id that it requires is in ``names``."""
+    needed = _NAME.findall(_outside_brackets(selector))
+    return all(re.sub(r"\\(.)", r"\1", name) in names for _, name in needed)
+
+
+def thinned(style, names):
+    """Return a style sheet without the rules that no page can use.
+
+    Parameters
+    ----------
+    style : str
+    names : set of str
+        The classes and ids in use.
+    """
+    kept = []
+    for head, body in rules(style):
+        if body is None:
+            kept.append(head)
+        elif re.match(r"@(media|supports|layer|container)\b", head):
+            if inner := thinned(body, names):
+                kept.append(f"{head}{{{inner}}}")
+        elif head.startswith("@"):
+            kept.append(f"{head}{{{_squeezed(body)}}}")
+        elif body.strip() and (live := [s for s in selectors(head) if used(s, names)]):
+            heads = ",".join(re.sub(r"\s+", " ", selector) for selector in live)
+            kept.append(f"{heads}{{{_squeezed(body)}}}")
+    return "\n".join(kept)
+
+
+def _squeezed(body):
+    if '"' in body or "'" in body:
+        return body.strip()
+    return re.sub(r"\s*([;:{}])\s*", r"\1", re.sub(r"\s+", " ", body)).strip().rstrip(";")
+
+
+def names_in(pages, scripts):
+    """Return every class and id of the pages, and every word of the scripts."""
+    names = set()
+    for html in pages:
+        for value in re.findall(r'\b(?:class|id)="([^"]*)"', html):
+            names.update(value.split())
+        for script in re.findall(r"<script\b[^>]*>((?:.|\n)*?)</script>", html):
+            names.update(re.findall(r"[\w-]+", script))
+    for script in scripts:
+        names.update(re.findall(r"[\w-]+", script))
+    return names
+
+
+def moved(style, folder):
+    """Return a style sheet with the addresses in it seen from the folder of static files."""
+
+    def address(match):
+        quote, url = match[1], match[2]
+        if re.match(r"data:|#|/|[a-z]+:", url):
+            return match[0]
+        return f"url({quote}{posixpath.normpath(posixpath.join(folder, url))}{quote})"
+
+    return re.sub(r"url\((['\"]?)([^)'\"]+)\1\)", address, style)
+
+
+def sheet(static, address):
+    """Return a style sheet with what it imports, its addresses seen from ``static``."""
+    folder = posixpath.dirname(address)
+    style = (static / address).read_text(encoding="utf-8-sig")
+    style = re.sub(r'@charset "[^"]*";', "", style)
+    parts = re.split(r"@import (?:url\()?[\"']?([^\"')]+)[\"']?\)?[^;]*;", style)
+    for i in range(1, len(parts), 2):
+        parts[i] = sheet(static, posixpath.normpath(posixpath.join(folder, parts[i])))
+    parts[::2] = [moved(part, folder) for part in parts[::2]]
+    return "".join(parts)
+
+
+def joined(static, addresses, names):
+    """Write the style sheets of a page as one; return its name.
+
+    Parameters
+    ----------
+    static : Path
+        The folder of static files.
+    addresses : tuple of str
+        The style sheets as seen from there, in order.
+    names : set of str
+    """
+    whole = "\n".join(thinned(sheet(static, address), names) for address in addresses)
+    name = f"style-{hashlib.sha256(whole.encode()).hexdigest()[:10]}.css"
+    (static / name).write_text(whole, encoding="utf-8")
+    return name
+
+
+# -- pages -----------------------------------------------------------------------------------------
+
+
+def preloads(html, root):
+    """Return the links that fetch the fonts of the first screens ahead."""
+    first = html[: html.find("<article") + FIRST]
+    return "".join(
+        f'<link rel="preload" as="font" type="font/woff2" crossorigin '
+        f'href="{root}_static/{font}.woff2" />\n'
+        for font, shows in FONTS
+        if re.search(shows, first)
+    )
+
+
+def scripted(html, name, version):
+    """Return the page with ``page.js`` for the scripts of the theme."""
+    gone = REPLACED if name == "search.html" else f"{REPLACED}|{OF_SEARCH}"
+    html = re.sub(rf'<script\b[^>]*src="[^"]*(?:{gone})[^"]*"[^>]*>\s*</script>\s*', "", html)
+    html = re.sub(rf'<link\b[^>]*href="[^"]*(?:{gone})[^"]*"[^>]*>\s*', "", html)
+    html = re.sub(r"<script>(?:let|var|const) toggle[^<]*</script>\s*", "", html)
+    html = re.sub(r"<script>kernelName = [^<]*</script>\s*", "", html)
+    if name != "search.html":
+        html = re.sub(r"<script>DOCUMENTATION_OPTIONS\.[^<]*</script>\s*", "", html)
+    root = re.search(r'data-content_root="([^"]*)"', html)
+    root = root[1] if root else "./"
+    script = f'<script defer src="{root}_static/web/page.js?v={version}"></script>\n'
+    return html.replace("</head>", f"{script}</head>", 1)
+
+
+def site(folder):
+    """Join the styles and scripts of the site in ``folder``."""
+    folder = Path(folder)
+    static = folder / "_static"
+    version = hashlib.sha256((static / "web" / "page.js").read_bytes()).hexdigest()[:10]
+    pages = {
+        page: scripted(page.read_text(encoding="utf-8"), page.name, version)
+        for page in sorted(folder.glob("**/*.html"))
+        if static not in page.parents
+    }
+    for path in static.glob("scripts/*"):
+        path.unlink()
+    for pattern in REPLACED.replace("\\", "").split("|"):
+        (static / pattern).unlink(missing_ok=True)
+    scripts = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("**/*.js"))]
+    names = names_in(pages.values(), scripts)
+    sheets, done = {}, set()
+    for page, html in pages.items():
+        links = _SHEET.findall(html)
+        if not links:
+            continue
+        here = page.parent
+        addresses = tuple(
+            posixpath.relpath((here / _HREF.search(link)[1]).resolve(), static.resolve())
+            for link in links
+        )
+        done |= set(addresses)
+        if addresses not in sheets:
+            sheets[addresses] = joined(static, addresses, names)
+        root = posixpath.relpath(folder, here)
+        root = "" if root == "." else f"{root}/"
+        fonts = preloads(html, root)
+        new = f'<link rel="stylesheet" href="{root}_static/{sheets[addresses]}" />\n'
+        first = links[0]
+        html = html.replace(first, "\0", 1)
+        html = _SHEET.sub("", html).replace("\0", f"    {new}{fonts}")
+        pages[page] = html
+    for page, html in pages.items():
+        page.write_text(html, encoding="utf-8")
+    for address in [*done, "basic.css"]:
+        (static / address).unlink(missing_ok=True)

@@ -1,0 +1,182 @@
+"""What is done to the built pages: the theme's faults mended, one style sheet, one script."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from _ext import access, bundle  # noqa: E402
+
+# Faults of the theme ---
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            '<button class="btn search-button-field x" title="Search" aria-label="Search" '
+            'data-bs-placement="bottom" data-bs-toggle="tooltip">Search Ctrl+K</button>',
+            '<button class="btn search-button-field x">Search Ctrl+K</button>',
+        ),
+        (
+            '<summary aria-label="Toggle hidden content">Show</summary>',
+            "<summary>Show</summary>",
+        ),
+        (
+            '<div id="pst-primary-sidebar" class="bd-sidebar">',
+            '<div id="pst-primary-sidebar" role="region" aria-label="Book" class="bd-sidebar">',
+        ),
+        ('<p aria-level="2" class="caption" role="heading">', '<p class="caption">'),
+        ('<header id="pst-header" class="x">\n<p>bar</p></header><p>', "<p>"),
+        ('<i class="fa-solid fa-list"></i>', '<i aria-hidden="true" class="fa-solid fa-list"></i>'),
+        ('<aside class="margin sidebar">', '<aside class="margin sidebar" role="note">'),
+    ],
+)
+def test_faults_of_the_theme_are_mended_once(before, after):
+    assert access.repaired(before) == after
+    assert access.repaired(after) == after
+
+
+def test_one_description_of_the_view_stays():
+    page = '<head><meta name="viewport" content="a"/><meta name="viewport" content="b"/></head>'
+    assert access.repaired(page) == '<head><meta name="viewport" content="a"/></head>'
+
+
+def test_the_colours_are_chosen_without_storage_too():
+    page = '<script data-cfasync="false">localStorage.getItem("mode")</script>'
+    assert "catch" in access.repaired(page)
+
+
+def test_the_button_to_the_top_moves_into_the_main_part():
+    page = (
+        '<button type="button" id="pst-back-to-top">Up</button>'
+        '<main id="main-content" class="bd-main" role="main">Text</main>'
+    )
+    assert access.top_in_main(page) == (
+        '<main id="main-content" class="bd-main" role="main" tabindex="-1">\n'
+        '<button type="button" id="pst-back-to-top">Up</button>Text</main>'
+    )
+
+
+def test_heads_of_tables_say_what_they_head():
+    page = (
+        "<table><thead><tr><th>a</th></tr></thead>"
+        '<tbody><tr><th>b</th><th scope="col">c</th><td>d</td></tr></tbody></table><th>'
+    )
+    assert access.headed(page) == (
+        '<table><thead><tr><th scope="col">a</th></tr></thead>'
+        '<tbody><tr><th scope="row">b</th><th scope="col">c</th><td>d</td></tr></tbody></table><th>'
+    )
+
+
+def test_a_page_is_described_by_its_first_full_paragraph():
+    text = (
+        "A line is corrected each time that it is wrong, and left alone otherwise &amp; for ever."
+    )
+    page = (
+        "<title>T</title><article><p>Short.</p>"
+        '<p><span class="katex">x</span> and a long paragraph with a formula, passed over here</p>'
+        f"<p><strong>The question.</strong> {text}</p></article>"
+    )
+    found = access.described(page)
+    assert f'<meta name="description" content="{text}" />' in found
+    assert access.described(found) == found
+    long = access.described(page.replace("for ever.", "for ever. " * 30))
+    description = long.split('content="')[1].split('"')[0]
+    assert len(description) < 170
+    assert description.endswith(" …")
+
+
+# One style sheet ---
+
+
+def test_rules_and_selectors_are_split_where_they_end():
+    style = '@import "x";a{b:"}"}/* c{} */@media print{.d{e:f}.g{h:i}}.j::before{content:"\\"{"}'
+    assert bundle.rules(style) == [
+        ('@import "x";', None),
+        ("a", 'b:"}"'),
+        ("@media print", ".d{e:f}.g{h:i}"),
+        (".j::before", 'content:"\\"{"'),
+    ]
+    assert bundle.selectors('a, b:is(c, d), [e=","]') == ["a", "b:is(c, d)", '[e=","]']
+
+
+def test_rules_that_no_page_can_use_go_and_others_stay():
+    style = (
+        ".on{a:b}.off{c:d}.on .off{e:f}.on,.off>p{g:h}p:not(.off){i:j}:is(.off,.on){k:l}"
+        "@media print{.off{m:n}}@media screen{#here{o:p}}@font-face{font-family:F}"
+        r"a[class*=off]{q:r}.w\/2{s:t}"
+    )
+    assert bundle.thinned(style, {"on", "here", "w/2"}).split("\n") == [
+        ".on{a:b}",
+        ".on{g:h}",
+        "p:not(.off){i:j}",
+        ":is(.off,.on){k:l}",
+        "@media screen{#here{o:p}}",
+        "@font-face{font-family:F}",
+        "a[class*=off]{q:r}",
+        r".w\/2{s:t}",
+    ]
+
+
+def test_addresses_in_a_style_are_seen_from_its_new_place():
+    style = 'a{b:url(../f.woff2)}c{d:url("data:x")}e{f:url("g.png")}'
+    assert bundle.moved(style, "styles") == (
+        'a{b:url(f.woff2)}c{d:url("data:x")}e{f:url("styles/g.png")}'
+    )
+
+
+PAGE = (
+    '<html data-content_root="{root}"><head>'
+    '<link rel="stylesheet" href="{root}_static/styles/a.css?v=1" />'
+    '<link href="{root}_static/b.css" rel="stylesheet" type="text/css" />'
+    '<script src="{root}_static/scripts/bootstrap.js"></script>'
+    '<script src="{root}_static/doctools.js"></script></head>'
+    '<body><article><p class="on">x</p><span class="katex">y</span></article></body></html>'
+)
+
+
+@pytest.fixture
+def site(tmp_path):
+    """A finished site of two pages."""
+    static = tmp_path / "_static"
+    for folder in (static / "styles", static / "scripts", static / "web", tmp_path / "part"):
+        folder.mkdir(parents=True)
+    (static / "styles" / "a.css").write_text('@import "../base.css";.on{a:url(../f.woff2)}')
+    (static / "base.css").write_text(".on{z:1}.off{z:2}")
+    (static / "b.css").write_text(".made{c:d}.off{e:f}")
+    (static / "scripts" / "bootstrap.js").write_text("0")
+    (static / "doctools.js").write_text("0")
+    (static / "web" / "page.js").write_text('part.classList.add("made")')
+    (tmp_path / "search.html").write_text(PAGE.format(root="./"))
+    (tmp_path / "part" / "a.html").write_text(PAGE.format(root="../"))
+    bundle.site(tmp_path)
+    return tmp_path
+
+
+def test_a_page_has_one_style_sheet_and_the_script_of_the_book(site):
+    (sheet,) = (site / "_static").glob("style-*.css")
+    assert sheet.read_text().split("\n") == [".on{z:1}", ".on{a:url(f.woff2)}", ".made{c:d}"]
+    page = (site / "part" / "a.html").read_text()
+    assert page.count('rel="stylesheet"') == 1
+    assert f'href="../_static/{sheet.name}"' in page
+    assert 'src="../_static/web/page.js?v=' in page
+    assert "bootstrap" not in page
+    assert "doctools" not in page
+    assert not list((site / "_static").glob("scripts/*"))
+    assert not (site / "_static" / "b.css").exists()
+
+
+def test_the_search_page_keeps_what_searching_needs(site):
+    page = (site / "search.html").read_text()
+    assert "doctools.js" in page
+    assert "bootstrap" not in page
+
+
+def test_fonts_of_the_first_screens_are_fetched_ahead(site):
+    page = (site / "part" / "a.html").read_text()
+    assert 'href="../_static/katex/fonts/KaTeX_Main-Regular.woff2"' in page
+    assert "KaTeX_Math-Italic" not in page
