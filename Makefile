@@ -55,6 +55,11 @@ book: $(READY) ## Build the site into _build/html
 serve: $(READY) ## Show the site on localhost and rebuild it when a file changes (PORT=8000)
 	@$(PY) _ext/build.py --serve --port $(PORT)
 
+.PHONY: live
+live: $(READY) ## Show the site with cells that can be edited and run, on this machine (PORT=8000)
+	@$(PY) _ext/build.py
+	@$(PY) _ext/kernel.py --port $(PORT)
+
 # -- notebooks -----------------------------------------------------------------------------------
 
 CHAPTER ?= all

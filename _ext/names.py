@@ -133,6 +133,11 @@ class BookIndex(SphinxDirective):
         return [book_index()]
 
 
+def without_article(title):
+    """Return a title as an alphabet lists it."""
+    return re.sub(r"(?i)^(?:an?|the) (?=[a-z])", "", title)
+
+
 class FillIndex(SphinxPostTransform):
     """Write the index into its place."""
 
@@ -149,7 +154,7 @@ class FillIndex(SphinxPostTransform):
         for name in collect(self.app):
             if name.listed:
                 together.setdefault(name.title, []).append(name)
-        groups = glossary.by_letter(together.items(), lambda item: item[0])
+        groups = glossary.by_letter(together.items(), lambda item: without_article(item[0]))
         line, sections = glossary.letters_of("index", groups)
         for section, (_, group) in zip(sections, groups):
             listing = nodes.bullet_list(classes=["index-list"])

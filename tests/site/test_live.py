@@ -1,0 +1,122 @@
+"""make live: a cell of the page is edited and run, on this machine alone; in the browser."""
+
+import os
+import re
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from urllib.parse import urlsplit
+
+import pytest
+from contents import ROOT
+
+PERCEPTRON = "chapters/classification/perceptron.html"
+
+
+@pytest.fixture(scope="module")
+def live():
+    """Run ``make live`` on a free port; give its address."""
+    sys.path.insert(0, str(ROOT))
+    from _ext.kernel import free_port
+
+    port = free_port()
+    command = [sys.executable, "_ext/kernel.py", "--port", str(port)]
+    server = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    for line in server.stdout:
+        if line.startswith("Open "):
+            break
+    assert server.poll() is None
+    yield f"http://localhost:{port}"
+    server.terminate()
+    server.wait(20)
+
+
+def output(tab, claim):
+    """Return what stands under a claim."""
+    return tab.locator(f"#claim-{claim} .cell_output").inner_text()
+
+
+def test_a_claim_is_edited_and_run_on_the_page(live, context):
+    tab = context().new_page()
+    hosts, foreign, errors = set(), [], []
+
+    def note(request):
+        parts = urlsplit(request.url)
+        if parts.scheme in ("http", "https", "ws", "wss"):
+            hosts.add(parts.netloc)
+            if parts.hostname not in ("localhost", "127.0.0.1"):
+                foreign.append(request.url)
+
+    tab.on("request", note)
+    tab.on("websocket", lambda socket: hosts.add(urlsplit(socket.url).netloc))
+    tab.on("pageerror", lambda error: errors.append(str(error)))
+    tab.goto(f"{live}/{PERCEPTRON}")
+    tab.wait_for_load_state("networkidle")
+    assert hosts == {urlsplit(live).netloc}  # no kernel and no Thebe before the click
+    assert tab.evaluate("typeof window.thebe") == "undefined"
+    claim = "perceptron-threshold-example"
+    published = output(tab, claim)
+
+    tab.get_by_role("button", name="Edit and run the code of this page").click()
+    tab.locator(".live-bar", has_text="Ready").wait_for(timeout=60000)
+    cell = tab.locator(f"#claim-{claim}")
+    cell.locator(".live-run").click()
+    cell.locator("xpath=self::*[contains(@class, 'live-ran')]").wait_for(timeout=90000)
+    again = output(tab, claim)
+    for line in published.splitlines():
+        if line.startswith(("  holds", "  necessary", claim)):
+            assert line.strip() in again
+    assert "holds" in again
+
+    cell.locator(".CodeMirror").evaluate(
+        "e => e.CodeMirror.setValue(e.CodeMirror.getValue().replace('[1], -500', '[1], -700'))"
+    )
+    cell.locator(".live-run").click()
+    tab.locator(".live-bar", has_text="ended in an error").wait_for(timeout=60000)
+    assert "ClaimFailure" in output(tab, claim) or "Error" in output(tab, claim)
+    assert not foreign
+    assert len(hosts) == 2
+    assert not errors
+
+
+def test_the_editor_is_reached_and_run_by_keyboard(live, context):
+    tab = context().new_page()
+    tab.goto(f"{live}/{PERCEPTRON}")
+    tab.get_by_role("button", name="Edit and run the code of this page").focus()
+    tab.keyboard.press("Enter")
+    tab.locator(".live-bar", has_text="Ready").wait_for(timeout=60000)
+    tab.get_by_role("textbox", name="Code of cell 2", exact=True).focus()
+    tab.keyboard.press("Control+End")
+    tab.keyboard.type("\nprint(6 * 7)")
+    tab.keyboard.press("Shift+Enter")
+    tab.locator(".live-bar", has_text="Cell 2 ran").wait_for(timeout=60000)
+    second = tab.locator(".cell").nth(1)
+    assert "42" in second.locator(".cell_output").inner_text()
+
+
+def test_the_kernel_answers_to_nobody_else(live):
+    with urllib.request.urlopen(f"{live}/{PERCEPTRON}") as answer:
+        page, policy = answer.read().decode(), answer.headers["Content-Security-Policy"]
+    base = re.search(r'"baseUrl": "(http://127\.0\.0\.1:\d+)"', page)[1]
+    token = re.search(r'"token": "([0-9a-f]{48})"', page)[1]
+    assert "connect-src 'self'" in policy
+    assert not re.search(r"https?://(?!127\.0\.0\.1|localhost)", policy)
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(f"{base}/api/sessions")
+    assert refused.value.code == 403
+    request = urllib.request.Request(
+        f"{base}/api/sessions", headers={"Authorization": f"token {token}", "Origin": live}
+    )
+    with urllib.request.urlopen(request) as answer:
+        assert answer.headers["Access-Control-Allow-Origin"] == live
+    other = urllib.request.Request(f"{live}/{PERCEPTRON}", headers={"Host": "example.org"})
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(other)
+    assert refused.value.code == 403
