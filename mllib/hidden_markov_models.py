@@ -3,6 +3,7 @@
 Chapter: hidden-markov-models. Reference: Rabiner (1989), Proceedings of the IEEE 77, 257-286.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -794,9 +795,24 @@ class _Pieces(NamedTuple):
 
 
 def _cut(lengths):
-    """Cut sequences into pieces of nearly equal size, of the order of the square root of n."""
+    """Cut sequences into pieces of nearly equal size, of the order of the square root of n.
+
+    Little data are often cut again and again, by the iterations of Baum-Welch: this is remembered.
+    """
     n = int(lengths.sum())
-    L = int(np.sqrt(n)) if n <= _SHORT else max(64, int(0.36 * np.sqrt(n)))
+    if n <= _SHORT:
+        return _remembered_cut(tuple(lengths.tolist()), int(np.sqrt(n)))
+    return _cut_at(lengths, max(64, int(0.36 * np.sqrt(n))))
+
+
+@lru_cache(maxsize=8)
+def _remembered_cut(lengths, L):
+    return _cut_at(np.array(lengths), L)
+
+
+def _cut_at(lengths, L):
+    """Cut sequences of more than 2 L rows into pieces of at most L."""
+    n = int(lengths.sum())
     count = np.where(lengths <= 2 * L, 1, -(-lengths // L))
     P = int(count.sum())
     sequence = np.repeat(np.arange(len(lengths)), count)
@@ -852,13 +868,12 @@ class _SumProduct:
         # a step shrinks a message at most by the smallest entry: divide before it gets small
         self.every = max(1, min(8, int(120 / max(1.0, -np.log10(M.min())))))
 
-    def predict(self, a, out):
-        if a.ndim == 2 and out.flags.c_contiguous:
-            self.M.dot(a, out=out)
-        else:
-            np.matmul(self.M, a, out=out)
+    def predict(self, a, out=None):
+        if out is None or out.flags.c_contiguous:
+            return self.M.dot(a, out=out)
+        return np.matmul(self.M, a, out=out)  # slower for little arrays
 
-    def size(self, a, axis=-2):
+    def size(self, a, axis=0):
         return np.add.reduce(a, axis=axis)
 
     def log(self, a):
@@ -870,9 +885,8 @@ class _SumProduct:
     def log_total(self, a):
         return np.log(a.sum(axis=0))
 
-    def apply(self, u, T):
-        u = u @ T
-        return u / u.sum()
+    def apply(self, T, u):
+        return T.dot(u)
 
     def meet(self, new, old):
         return (np.abs(new - old) <= _MEET * new + 1e-250).all(axis=0)
@@ -886,11 +900,13 @@ class _LogSum:
 
     def __init__(self, M):
         self.M, self.unit = safe_log(M), safe_log(np.eye(len(M)))
+        self.columns = np.ascontiguousarray(self.M.T)[:, :, None]
 
-    def predict(self, a, out):
-        out[...] = log_sum_exp(self.M[:, :, None] + a[..., None, :, :], axis=-2)
+    def predict(self, a, out=None):
+        new = log_sum_exp(self.columns + a[:, None, :], axis=0)
+        return new if out is None else np.copyto(out, new)
 
-    def size(self, a, axis=-2):
+    def size(self, a, axis=0):
         # finite, so that nothing is -inf - -inf
         return np.maximum.reduce(a, axis=axis, initial=-1e300)
 
@@ -903,9 +919,8 @@ class _LogSum:
     def log_total(self, a):
         return log_sum_exp(a, axis=0)
 
-    def apply(self, u, T):
-        u = log_sum_exp(u[:, None] + T, axis=0)
-        return u - self.size(u, axis=0)
+    def apply(self, T, u):
+        return log_sum_exp(T + u, axis=1)
 
     def meet(self, new, old):
         with np.errstate(invalid="ignore"):
@@ -915,19 +930,11 @@ class _LogSum:
 class _LogMax(_LogSum):
     """As ``_LogSum`` with the maximum in place of the sum."""
 
-    def __init__(self, M):
-        super().__init__(M)
-        self.columns = np.ascontiguousarray(self.M.T)[:, :, None]
+    def predict(self, a, out=None):
+        return np.maximum.reduce(self.columns + a[:, None, :], axis=0, out=out)
 
-    def predict(self, a, out):
-        if a.ndim == 2:
-            np.maximum.reduce(self.columns + a[:, None, :], axis=0, out=out)
-        else:
-            np.maximum.reduce(self.M[:, :, None] + a[..., None, :, :], axis=-2, out=out)
-
-    def apply(self, u, T):
-        u = (u[:, None] + T).max(axis=0)
-        return u - self.size(u, axis=0)
+    def apply(self, T, u):
+        return (T + u).max(axis=1)
 
     def log_total(self, a):
         return a.max(axis=0)
@@ -1004,32 +1011,41 @@ def _run(ring, W, p, start=None, backwards=False, keep=True):
 def _seams(ring, back, W, p):
     """Return the true predictions (K, P) at the seams, forwards and, given ``back``, backwards.
 
-    The transfer T[i, j] of a piece leads from prediction i at its start to message j at its end.
+    The transfer T[j, i] of a piece leads from prediction i at its start to message j at its end:
+    K times as many columns as messages have, otherwise the same sweep.
     """
-    u = np.repeat(ring.unit[:, :, None], len(p.start), axis=2)
-    T = np.empty_like(u)
+    K, P = len(ring.M), len(p.start)
+    u = np.repeat(ring.unit[:, :, None], P, axis=2)
+    T, order = np.empty_like(u), np.argsort(p.start).tolist()
     for t, (m, o) in enumerate(zip(p.active, p.offset)):
-        a = T[..., :m]
-        ring.weigh(u[..., :m], W.at(o, m), out=a)
+        a = T[:, :, :m]
+        ring.weigh(u[:, :, :m], W.at(o, m)[:, None, :], out=a)
         if t % ring.every == 0:
             ring.divide(a, ring.size(a, axis=(0, 1)), out=a)
-        ring.predict(a, u[..., :m])
-    order = np.argsort(p.start).tolist()
+        if m == P:
+            ring.predict(T.reshape(K, -1), u.reshape(K, -1))
+        else:
+            u[:, :, :m] = ring.predict(a.reshape(K, -1)).reshape(a.shape)
     forth = _chain(ring, u, order, p.before.tolist())
     if back is None:
         return forth, None
-    back.predict(T.transpose(1, 0, 2), u)  # u[j, i] leads from prediction j at the end to i
+    T = np.ascontiguousarray(T.transpose(1, 0, 2))
+    back.predict(T.reshape(K, -1), u.reshape(K, -1))
     return forth, _chain(ring, u, order[::-1], p.after.tolist())
 
 
 def _chain(ring, transfers, order, source):
     """Return the predictions (K, P) that the transfers (K, K, P) carry from piece to piece."""
-    T = np.ascontiguousarray(transfers.transpose(2, 0, 1))
-    u = np.full(T.shape[:2], ring.neutral)
-    for q in order:
-        if source[q] >= 0:
-            u[q] = ring.apply(u[source[q]], T[source[q]])
-    return np.ascontiguousarray(u.T)
+    T = ring.divide(transfers, ring.size(transfers, axis=(0, 1))).transpose(2, 0, 1)
+    T, u = list(np.ascontiguousarray(T)), [None] * len(order)
+    first = np.full(len(transfers), ring.neutral)
+    for count, q in enumerate(order):
+        u[q] = first if source[q] < 0 else ring.apply(T[source[q]], u[source[q]])
+        if count % ring.every == 0:
+            u[q] = ring.normalised(u[q])
+    u = ring.normalised(np.array(u).T.copy())
+    u[:, [q for q in order if source[q] < 0]] = ring.neutral
+    return u
 
 
 def _forward_run(ring, back, W, p, keep=True):
@@ -1100,9 +1116,9 @@ def _per_sequence(total, p, lengths):
 
 def _fast_log_likelihood(pi, A, log_B, lengths):
     """Return log p(x) of each sequence; equal to ``forward`` on each."""
-    (ring, back), p = _rings(A), _cut(lengths)
+    (ring, _), p = _rings(A), _cut(lengths)
     W, shift = _weights(pi, log_B, lengths, p, ring.neutral == 1)
-    _, total, _, _ = _forward_run(ring, back, W, p, keep=False)
+    _, total, _, _ = _forward_run(ring, None, W, p, keep=False)
     return shift + _per_sequence(total, p, lengths)
 
 
@@ -1126,8 +1142,10 @@ def _posterior_sums(pi, A, log_B, lengths):
         gamma, transitions = _log_counts(A, _unpack(f, p), _unpack(b, p), np.cumsum(lengths) - 1)
         return gamma, slice(None), gamma[_starts(lengths)].sum(axis=0), transitions, each
     start = _guessed_ends(back, W, p, 2 * reach + 16) if seams is None else seams[1]
-    sequence = np.searchsorted(_starts(lengths), p.start, side="right") - 1
-    possible = (each > -np.inf)[sequence].astype(float)
+    possible = None
+    if each.min() == -np.inf:
+        sequence = np.searchsorted(_starts(lengths), p.start, side="right") - 1
+        possible = (each > -np.inf)[sequence].astype(float)
     transitions, sure = _smooth_in_place(back, f, W, p, start, possible)
     if seams is None and not sure:
         start, seams = _seams(ring, back, W, p)[::-1]
@@ -1151,7 +1169,7 @@ def _smooth_in_place(back, f, W, p, start, possible):
     """Turn the forward messages ``f`` into gamma, in place, on the way back from ``start``.
 
     With s_t = sum_i f_t(i) beta_t(i): gamma_t = f_t beta_t / s_t, and the sum over t of
-    xi_t / A = f_t b_{t+1}^T / s_t. Pieces of impossible sequences count nothing. Return that sum
+    xi_t / A = f_t b_{t+1}^T / s_t. Pieces that are not ``possible`` count nothing. Return the sum
     and whether the messages at the seams were those of ``start``.
     """
     K, ones, inside, b = len(f), np.ones(len(f)), 0, None
@@ -1159,11 +1177,16 @@ def _smooth_in_place(back, f, W, p, start, possible):
     for t in range(len(p.offset) - 1, -1, -1):
         m, o = p.active[t], p.offset[t]
         F, beta = f[:, o : o + m], u if m == u.shape[1] else u[:, :m]
-        end[:, inside:m] = F[:, inside:]
         gamma = F * beta
-        weight = possible[:m] / ones.dot(gamma)
-        if inside:
-            sums += (F[:, :inside] * weight[:inside]).dot(b.T)
+        weight = 1 / ones.dot(gamma)
+        if possible is not None:
+            weight *= possible[:m]
+        if inside < m:
+            end[:, inside:m] = F[:, inside:]
+            if inside:
+                sums += (F[:, :inside] * weight[:inside]).dot(b.T)
+        else:
+            sums += (F * weight).dot(b.T)
         np.multiply(gamma, weight, out=F)
         b, inside = W.at(o, m) * beta, m
         if t % back.every == 0:
@@ -1171,7 +1194,10 @@ def _smooth_in_place(back, f, W, p, start, possible):
         back.predict(b, beta)
     linked, source = p.linked(backwards=True)
     b, last = b[:, source], end[:, linked]  # across the seams
-    sums += (last * (possible[linked] / ones.dot(last * (back.M @ b)))).dot(b.T)
+    last /= ones.dot(last * (back.M @ b))
+    if possible is not None:
+        last *= possible[linked]
+    sums += last.dot(b.T)
     reached = back.normalised(u[:, source])
     return sums, back.meet(reached, back.normalised(start[:, linked])).all()
 
@@ -1279,9 +1305,9 @@ def _trace_in_order(v, log_A, last):
     """Read the best path off the messages v (K, n), one row after the other; return states."""
     pointer = (v[:, None, :] + log_A[:, :, None]).argmax(axis=0)
     pointer[:, last] = v[:, last].argmax(axis=0)  # an end points to its own best state
-    z, state = [], 0
-    for row in reversed(pointer.T.tolist()):
-        state = row[state]
+    z, state, flat, K = [], 0, pointer.T.ravel().tolist(), len(log_A)
+    for begin in range(len(flat) - K, -1, -K):
+        state = flat[begin + state]
         z.append(state)
     return np.array(z[::-1])
 
