@@ -753,7 +753,8 @@ def baum_welch(model, X, lengths=None, *, max_iter=200, tol=1e-6, counts=expecte
 
 _POSITIVE = 1e-100  # entries of A above this allow plain arithmetic
 _MEET = 1e-13  # relative difference of two messages that count as equal
-_SHORT = 4096  # rows up to which transfers are cheaper than guesses
+_SHORT = 2**12  # rows up to which transfers are cheaper than guesses
+_MEDIUM = 2**16  # rows up to which a few numbers for each of them are kept rather than made again
 
 
 class _Coded(NamedTuple):
@@ -800,9 +801,8 @@ def _cut(lengths):
     Little data are often cut again and again, by the iterations of Baum-Welch: this is remembered.
     """
     n = int(lengths.sum())
-    if n <= _SHORT:
-        return _remembered_cut(tuple(lengths.tolist()), int(np.sqrt(n)))
-    return _cut_at(lengths, max(64, int(0.36 * np.sqrt(n))))
+    L = max(2, int(0.5 * np.sqrt(n))) if n <= _SHORT else max(64, int(0.36 * np.sqrt(n)))
+    return _remembered_cut(tuple(lengths.tolist()), L) if n <= _MEDIUM else _cut_at(lengths, L)
 
 
 @lru_cache(maxsize=8)
@@ -934,7 +934,7 @@ class _LogMax(_LogSum):
         return np.maximum.reduce(self.columns + a[:, None, :], axis=0, out=out)
 
     def apply(self, T, u):
-        return (T + u).max(axis=1)
+        return np.maximum.reduce(T + u, axis=1)
 
     def log_total(self, a):
         return a.max(axis=0)
@@ -1017,15 +1017,16 @@ def _seams(ring, back, W, p):
     K, P = len(ring.M), len(p.start)
     u = np.repeat(ring.unit[:, :, None], P, axis=2)
     T, order = np.empty_like(u), np.argsort(p.start).tolist()
+    flat = T.reshape(K, -1), u.reshape(K, -1)
     for t, (m, o) in enumerate(zip(p.active, p.offset)):
-        a = T[:, :, :m]
-        ring.weigh(u[:, :, :m], W.at(o, m)[:, None, :], out=a)
+        a, old = (T, u) if m == P else (T[:, :, :m], u[:, :, :m])
+        ring.weigh(old, W.at(o, m)[:, None, :], out=a)
         if t % ring.every == 0:
             ring.divide(a, ring.size(a, axis=(0, 1)), out=a)
         if m == P:
-            ring.predict(T.reshape(K, -1), u.reshape(K, -1))
+            ring.predict(*flat)
         else:
-            u[:, :, :m] = ring.predict(a.reshape(K, -1)).reshape(a.shape)
+            old[...] = ring.predict(a.reshape(K, -1)).reshape(a.shape)
     forth = _chain(ring, u, order, p.before.tolist())
     if back is None:
         return forth, None
@@ -1095,6 +1096,8 @@ def _weights(pi, log_B, lengths, p, plain):
     if coded:
         table, codes = np.ascontiguousarray(w.T), (log_B.x % len(w))[p.rows]
         begin = table[:, codes[:P]]
+        if len(codes) <= _MEDIUM:
+            table, codes = table.take(codes, axis=1), None
     else:
         table, codes = np.ascontiguousarray(w[p.rows].T), None
         begin = table[:, :P].copy()
@@ -1165,6 +1168,19 @@ def _guessed_ends(back, W, p, reach):
     return start
 
 
+def _groups(p, columns=4096):
+    """Return stretches of times (first, past the last) with equally many pieces, last one first.
+
+    A stretch has about so many columns that what is computed for it stays in the cache.
+    """
+    groups, past = [], len(p.offset)
+    for t in range(past - 1, -1, -1):
+        if t == 0 or p.active[t - 1] != p.active[t] or (past - t + 1) * p.active[t] > columns:
+            groups.append((t, past))
+            past = t
+    return groups
+
+
 def _smooth_in_place(back, f, W, p, start, possible):
     """Turn the forward messages ``f`` into gamma, in place, on the way back from ``start``.
 
@@ -1172,28 +1188,31 @@ def _smooth_in_place(back, f, W, p, start, possible):
     xi_t / A = f_t b_{t+1}^T / s_t. Pieces that are not ``possible`` count nothing. Return the sum
     and whether the messages at the seams were those of ``start``.
     """
-    K, ones, inside, b = len(f), np.ones(len(f)), 0, None
-    sums, end, u = np.zeros((K, K)), np.empty_like(start), start.copy()
-    for t in range(len(p.offset) - 1, -1, -1):
-        m, o = p.active[t], p.offset[t]
-        F, beta = f[:, o : o + m], u if m == u.shape[1] else u[:, :m]
-        gamma = F * beta
-        weight = 1 / ones.dot(gamma)
+    K, ones, u = len(f), np.ones(len(f)), start.copy()
+    sums, end, ahead = np.zeros((K, K)), np.empty_like(start), np.empty((K, 0))
+    for first, past in _groups(p):
+        m, rest, steps = p.active[first], p.active[past], past - first
+        F, a = f[:, p.offset[first] : p.offset[first] + steps * m], u[:, :m]
+        beta, b = np.empty_like(F), np.empty((K, steps * m + rest))
+        b[:, steps * m :] = ahead[:, :rest]  # of the time behind this stretch
+        for t in range(past - 1, first - 1, -1):
+            k = (t - first) * m
+            beta[:, k : k + m] = a
+            now = b[:, k : k + m]
+            np.multiply(a, W.at(p.offset[t], m), out=now)
+            if t % back.every == 0:
+                now /= back.size(now)
+            back.predict(now, a)
+        ahead, inside = b[:, :m], (steps - 1) * m + rest
+        end[:, rest:m] = F[:, inside:]
+        beta *= F
+        weight = 1 / ones.dot(beta)
         if possible is not None:
-            weight *= possible[:m]
-        if inside < m:
-            end[:, inside:m] = F[:, inside:]
-            if inside:
-                sums += (F[:, :inside] * weight[:inside]).dot(b.T)
-        else:
-            sums += (F * weight).dot(b.T)
-        np.multiply(gamma, weight, out=F)
-        b, inside = W.at(o, m) * beta, m
-        if t % back.every == 0:
-            b /= back.size(b)
-        back.predict(b, beta)
+            weight *= np.tile(possible[:m], steps)
+        sums += (F[:, :inside] * weight[:inside]).dot(b[:, m:].T)
+        np.multiply(beta, weight, out=F)
     linked, source = p.linked(backwards=True)
-    b, last = b[:, source], end[:, linked]  # across the seams
+    b, last = ahead[:, source], end[:, linked]  # across the seams
     last /= ones.dot(last * (back.M @ b))
     if possible is not None:
         last *= possible[linked]
@@ -1234,25 +1253,25 @@ def _fast_viterbi(pi, A, log_B, lengths):
     """Return the states (n,) and log p(x, z) (S,) that ``viterbi`` finds for each sequence."""
     p, log_A = _cut(lengths), safe_log(A)
     W, shift = _weights(pi, log_B, lengths, p, plain=False)
-    trail, total, _, _ = _forward_run(_LogMax(A.T), None, W, p)
+    trail, total, _, seams = _forward_run(_LogMax(A.T), None, W, p)
     if len(p.rows) <= _SHORT:
         z = _trace_in_order(_unpack(trail.out, p).T, log_A, np.cumsum(lengths) - 1)
     else:
         z = np.empty(len(p.rows), dtype=int)
-        z[p.rows] = _trace(trail.out, log_A, p)
+        z[p.rows] = _trace(trail.out, log_A, p, rounds=2 if seams is None else 0)
     return z, shift + _per_sequence(total, p, lengths)
 
 
-def _trace(v, log_A, p):
+def _trace(v, log_A, p, rounds):
     """Read the best path off the messages v, all pieces together; return packed states.
 
     Each piece ends where the first state of the next one points to. It is first traced from
     its own best state; where the next piece points elsewhere, all are traced again until they
-    meet the old path. If once is not enough, the way back from every state at every seam decides.
+    meet the old path. If that is not enough, the way back from every state at every seam decides.
     """
     states, (linked, source) = np.empty(v.shape[1], dtype=np.int16), p.linked(backwards=True)
     end, v_end, changed = v[:, p.ends].argmax(axis=0), v[:, p.ends[linked]], None
-    for _ in range(3):
+    for _ in range(rounds):
         _walk(states, v, log_A, p, end.copy(), changed)
         target = (v_end + log_A[:, states[source]]).argmax(axis=0)
         if (target == end[linked]).all():
