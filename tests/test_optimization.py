@@ -594,3 +594,33 @@ def test_backtracking_takes_the_first_step_that_falls_enough():
         backtracking(f, z, -step, -32.0)
     with pytest.raises(ValueError, match="shrink must be a number in"):
         backtracking(f, z, step, -32.0, shrink=1.0)
+
+
+# wrong variants --------------------------------------------------------------------------------
+
+
+def test_a_wrong_sign_or_a_sum_for_a_mean_would_be_noticed():
+    start, eta = np.array([1.0, 1.0]), 0.1
+    right = gradient_descent(bowl, bowl_gradient, start, eta=eta, max_iter=1).z
+    assert bowl(start - eta * bowl_gradient(start)) < bowl(start)
+    assert bowl(start + eta * bowl_gradient(start)) > bowl(start)
+    np.testing.assert_allclose(right, start - eta * bowl_gradient(start))
+
+    def summed(z, batch):
+        return len(batch) * mean_square_gradient(z, batch)
+
+    options = {"eta": 0.5, "epochs": 1, "batch_size": 3, "sampling": "cyclic"}
+    mean_step = sgd(mean_square, mean_square_gradient, [0.0], 3, **options).z
+    sum_step = sgd(mean_square, summed, [0.0], 3, **options).z
+    assert mean_step.tolist() == [1.5]
+    assert sum_step.tolist() == [4.5]
+
+
+def test_a_step_without_the_complementarity_term_does_not_reach_the_solution():
+    P, q, G, c = np.eye(2), np.array([-3.0, -2.0]), np.array([[1.0, 1.0]]), np.array([1.0])
+    x, s, lam = np.zeros(2), np.ones(1), np.ones(1)
+    for _ in range(30):
+        x, s, lam = interior_point_step(P, q, G, c, x, s, lam)
+    np.testing.assert_allclose(x, [1, 0], atol=1e-8)
+    wrong = np.linalg.solve(P + G.T @ G, G.T @ c - q)  # weights lambda / s fixed at 1
+    assert np.abs(wrong - [1, 0]).max() > 0.1
