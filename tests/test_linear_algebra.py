@@ -519,3 +519,30 @@ def test_functions_leave_their_arguments_alone():
     numeric_gradient(lambda x: float(np.sum(x)), A)
     assert np.array_equal(A, before[0])
     assert np.array_equal(C, before[1])
+
+
+# Deliberately wrong variants ------------------------------------------------------------------
+
+
+def test_wrong_variants_fail():
+    A, x = random_matrix(15, 6, 4), random_matrix(16, 4, 1)[:, 0]
+    Q = A.T @ A
+    Q_inv = np.linalg.inv(Q)
+    u = Q_inv @ x
+    exact = np.linalg.inv(Q + np.outer(x, x))
+    np.testing.assert_allclose(sherman_morrison(Q_inv, x), exact, rtol=1e-9, atol=1e-12)
+    for wrong in (
+        Q_inv + np.outer(u, u) / (1 + x @ u),  # sign of the correction
+        Q_inv - np.outer(u, u) / (1 - x @ u),  # sign in the denominator
+        Q_inv - np.outer(u, u),  # no denominator
+    ):
+        assert np.abs(wrong - exact).max() > 1e-3
+    s = np.linalg.svd(A, compute_uv=False)
+    U, _, Vt = np.linalg.svd(A, full_matrices=False)
+    last = (U[:, 2:] * s[2:]) @ Vt[2:]  # keeps the smallest singular values
+    assert np.linalg.norm(A - last) > low_rank_approximation(A, 2).error * 1.1
+    y = random_matrix(17, 6, 1)[:, 0]
+    fit = np.linalg.lstsq(A, y, rcond=None)[0]
+    np.testing.assert_allclose(svd_solve(A, y), fit, rtol=1e-9)
+    for wrong in (Vt @ ((U.T @ y) / s), Vt.T @ ((U.T @ y) * s)):  # V^T for V; s for 1/s
+        assert np.abs(wrong - fit).max() > 1e-3
