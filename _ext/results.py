@@ -16,7 +16,6 @@ The registers are ``chapters/results.yml`` and ``chapters/errata.yml``.
 """
 
 import ast
-import copy
 import hashlib
 import itertools
 import re
@@ -673,12 +672,12 @@ class FillPlaces(SphinxPostTransform):
         else:
             return []
         if _is_statement(stated):
-            parts = [copy.deepcopy(p) for p in stated.children if isinstance(p, nodes.section)]
+            parts = [p.deepcopy() for p in stated.children if isinstance(p, nodes.section)]
             parts = list(itertools.chain.from_iterable(part.children for part in parts))
         elif isinstance(stated, (nodes.Admonition, nodes.container, nodes.section)):
             parts = []
         else:
-            parts = [copy.deepcopy(stated)]
+            parts = [stated.deepcopy()]
         for part in parts:
             for reference in part.findall(addnodes.pending_xref):
                 reference["refdoc"] = self.env.docname  # links start from the copy
@@ -716,7 +715,7 @@ class FillPlaces(SphinxPostTransform):
             if (caption := self.part_of(docname)) != part:
                 part = caption
                 sections.append(_section(f"results-{_slug(part)}", [nodes.Text(part)]))
-            title = copy.deepcopy(self.env.titles[docname])
+            title = self.env.titles[docname].deepcopy()
             chapter = _section(f"results-{slug}", title.children)
             place = self.pages[docname].anchors
             for entry in sorted(by_chapter[slug], key=lambda e: place.get(e["id"], len(place))):
@@ -879,7 +878,7 @@ def _slug(text):
 
 def _section(identity, title):
     section = nodes.section(ids=[identity])
-    section += nodes.title("", "", *[copy.deepcopy(part) for part in title])
+    section += nodes.title("", "", *[part.deepcopy() for part in title])
     return section
 
 

@@ -26,6 +26,8 @@
     return done ? undefined : Promise.reject(new Error("not copied"));
   };
 
+  window.bookCopy = (text, what) => copy(text).then(() => say(`${what} copied`), () => say(text));
+
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a.permalink, a.headerlink, a.equation-number");
     if (link && link.hash) {
