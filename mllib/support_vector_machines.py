@@ -708,12 +708,12 @@ def _check_problem(K, y, C, tol, max_iter):
     return K, y
 
 
-def _floor_curvature(curve, k, C=1.0):
+def _floor_curvature(curve, k, C=1.0, scale=None):
     """||phi(x_i) - phi(x_j)||^2 for all j, kept off 0; below 0 the kernel is no inner product.
 
     Without an upper bound, a zero means an unbounded step: then it stays next to 0.
     """
-    scale = max(np.max(k), 1e-290)
+    scale = max(np.max(k), 1e-290) if scale is None else scale
     if curve.min() < -1e-5 * scale:
         raise ValueError(
             "kernel must be positive semi-definite, but it gives a negative squared distance: "
@@ -763,6 +763,7 @@ class _KernelRows:
     Small problems keep the whole matrix; large ones a cache of bounded size.
     """
 
+    INVERSE = 500  # examples up to which all inverse squared distances are computed at once
     WHOLE = 1500  # examples up to which the whole matrix is kept: 18 MB
     CACHE = 100e6  # bytes of cached rows otherwise
 
@@ -782,6 +783,24 @@ class _KernelRows:
     @cached_property
     def diagonal(self):
         return self.kernel.diagonal(self.X)
+
+    @cached_property
+    def scale(self):
+        return max(float(np.max(self.diagonal)), 1e-290)
+
+    @cached_property
+    def inverse(self):
+        if self.n > min(self.INVERSE, self.WHOLE):
+            return None
+        return self.inverted(self.matrix, self.diagonal[:, None])
+
+    def inverted(self, K, k):
+        """Return 1 / (k + K_jj - 2 K_ij) for some rows K of the matrix, with diagonal k."""
+        curve = K * -2.0
+        curve += self.diagonal
+        curve += k
+        curve = _floor_curvature(curve, self.diagonal, self.C, self.scale)
+        return np.divide(1.0, curve, out=curve)
 
     def restrict(self, rows):
         """The same for some of the examples."""
@@ -804,50 +823,62 @@ class _KernelRows:
         if found is None:
             if len(self.cache) >= self.capacity:
                 del self.cache[next(iter(self.cache))]
-            K_i = self.row_of(i)
-            curve = self.diagonal[i] + self.diagonal - 2 * K_i
-            curve = _floor_curvature(curve, self.diagonal, self.C)
-            found = self.cache[i] = (K_i, np.divide(1.0, curve, out=curve))
+            K_i, inverse = self.row_of(i), self.inverse
+            inverse = self.inverted(K_i, self.diagonal[i]) if inverse is None else inverse[i]
+            found = self.cache[i] = (K_i, inverse)
         return found
 
 
 def _smo_on_demand(rows, y, C, tol, max_iter):
-    """``smo`` with rows on demand, sums updated in place, and Newton steps on the free multipliers.
+    """``smo`` with rows on demand, and Newton steps on the free multipliers.
 
-    ``cap`` and ``floor`` hold 0 where y_i alpha_i may grow or shrink and an infinity elsewhere, so
-    that one addition masks F. The path differs from ``smo``, the optimum does not.
+    F is kept twice, masked: ``up`` is -inf where y_i alpha_i may not grow, ``low`` is +inf where it
+    may not shrink. An infinity stays what it is while F moves, so that no step masks anything.
+    The path differs from ``smo``, the optimum does not.
     """
-    n = rows.n
-    alpha, F, D, signs = np.zeros(n), y.copy(), np.empty(n), y.tolist()
-    cap, floor = np.where(y > 0, 0.0, -np.inf), np.where(y > 0, np.inf, 0.0)
+    alpha, signs, D, get = [0.0] * rows.n, y.tolist(), np.empty(rows.n), rows.cache.get
+    both = _masked(y, np.zeros(rows.n), y, C)
+    up, low = both
     trace, newton_at = [0.0], 200
     while True:
-        i = int(np.add(F, cap, out=D).argmax())
-        F_i = D[i]
-        np.subtract(F_i, np.add(F, floor, out=D), out=D)
-        violation = D.max()
-        if violation <= tol or len(trace) > max_iter:
-            break
-        if len(trace) > newton_at and rows.matrix is not None:
-            gain, size = _newton_on_free(alpha, F, y, C, rows.matrix)
-            up, low = _up_low(alpha, y, C)
-            cap, floor = np.where(up, 0.0, -np.inf), np.where(low, 0.0, np.inf)
-            newton_at = len(trace) + max(200, 3 * size)
+        i = int(up.argmax())
+        F_i, step = up.item(i), len(trace) - 1
+        np.subtract(F_i, low, out=D)
+        if step % 8 == 0 or step >= max_iter:
+            violation = D.max()
+            if violation <= tol or step >= max_iter:
+                break
+        if step >= newton_at and rows.matrix is not None:
+            a, F = np.array(alpha), np.where(np.isinf(up), low, up)
+            gain, size = _newton_on_free(a, F, y, C, rows.matrix)
+            alpha, both[...] = a.tolist(), _masked(F, a, y, C)
+            newton_at = step + max(200, 3 * size)
             trace.append(trace[-1] + gain)
             continue
-        K_i, inverse = rows.pair(i)
+        K_i, inverse = get(i) or rows.pair(i)
         np.maximum(D, 0.0, out=D)
-        j = int(np.multiply(np.multiply(D, D, out=D), inverse, out=D).argmax())
-        slope, K_j = F_i - F[j], rows.pair(j)[0]
-        t = _step(alpha, signs, C, i, j, slope * inverse[j])
-        F -= np.multiply(np.subtract(K_i, K_j, out=D), t, out=D)
-        for s in (i, j):
+        np.multiply(D, D, out=D)
+        j = int(np.multiply(D, inverse, out=D).argmax())
+        slope, K_j, per_slope = F_i - low.item(j), (get(j) or rows.pair(j))[0], inverse.item(j)
+        if not slope > 0:  # nothing is left to gain
+            violation = F_i - low.min()
+            break
+        t = _step(alpha, signs, C, i, j, slope * per_slope)
+        both -= np.multiply(np.subtract(K_i, K_j, out=D), t, out=D)
+        for s, F_s in ((i, up.item(i)), (j, low.item(j))):
             grow, shrink = alpha[s] < C, alpha[s] > 0
-            up, low = (grow, shrink) if signs[s] > 0 else (shrink, grow)
-            cap[s], floor[s] = 0.0 if up else -np.inf, 0.0 if low else np.inf
-        trace.append(trace[-1] + t * slope - 0.5 * t**2 / inverse[j])
+            up[s] = F_s if (grow if signs[s] > 0 else shrink) else -np.inf
+            low[s] = F_s if (shrink if signs[s] > 0 else grow) else np.inf
+        trace.append(trace[-1] + t * slope - 0.5 * t**2 / per_slope)
+    alpha = np.array(alpha)
     F = y - rows.times(alpha * y)  # afresh: no rounding has piled up
     return _smo_run(alpha, F, y, C, violation, trace, tol)
+
+
+def _masked(F, alpha, y, C):
+    """Return F twice, shape (2, n): -inf where y_i alpha_i may not grow, inf where not shrink."""
+    up, low = _up_low(alpha, y, C)
+    return np.array([np.where(up, F, -np.inf), np.where(low, F, np.inf)])
 
 
 def _newton_on_free(alpha, F, y, C, K):
@@ -1167,10 +1198,14 @@ class _RBFKernel(_Kernel):
 
     def matrix(self, X):
         Z = (X - X.mean(axis=0)) / self.ell
-        K = Z @ Z.T
-        h = 0.5 * np.diag(K)
-        K -= h + h[:, None]
-        return np.exp(np.minimum(K, 0.0, out=K), out=K)
+        h, K = 0.5 * np.einsum("ij,ij->i", Z, Z), np.empty((len(X), len(X)))
+        for i in range(0, len(X), 64):  # rows that stay in the cache from product to exponential
+            R = np.matmul(Z[i : i + 64], Z.T, out=K[i : i + 64])
+            R -= h
+            R -= h[i : i + 64, None]
+            np.exp(np.minimum(R, 0.0, out=R), out=R)
+        K[np.diag_indices(len(X))] = 1.0
+        return K
 
     def diagonal(self, X):
         return np.ones(len(X))
