@@ -123,7 +123,7 @@ class LinearRun(NamedTuple):
 
 def _check_signs(y, n=None):
     y = check_vector(y, "y", length=n)
-    if not np.isin(y, (-1.0, 1.0)).all():
+    if not (np.abs(y) == 1).all():
         raise ValueError("y must hold only -1 and +1: turn labels 0 and 1 into 2*y - 1.")
     return y
 
@@ -839,7 +839,7 @@ def _smo_on_demand(rows, y, C, tol, max_iter):
     alpha, signs, D, get = [0.0] * rows.n, y.tolist(), np.empty(rows.n), rows.cache.get
     both = _masked(y, np.zeros(rows.n), y, C)
     up, low = both
-    trace, newton_at = [0.0], 200
+    trace, newton_at, newton_last = [0.0], 200, 0
     while True:
         i = int(up.argmax())
         F_i, step = up.item(i), len(trace) - 1
@@ -849,12 +849,15 @@ def _smo_on_demand(rows, y, C, tol, max_iter):
             if violation <= tol or step >= max_iter:
                 break
         if step >= newton_at and rows.matrix is not None:
-            a, F = np.array(alpha), np.where(np.isinf(up), low, up)
-            gain, size = _newton_on_free(a, F, y, C, rows.matrix)
-            alpha, both[...] = a.tolist(), _masked(F, a, y, C)
-            newton_at = step + max(200, 3 * size)
-            trace.append(trace[-1] + gain)
-            continue
+            a = np.array(alpha)
+            pause = max(200, 5e-5 * np.count_nonzero((a > 0) & (a < C)) ** 3)
+            if step >= newton_last + pause:  # its price is a fifth of the steps between
+                F = np.where(np.isinf(up), low, up)
+                trace.append(trace[-1] + _newton_on_free(a, F, y, C, rows.matrix))
+                alpha, both[...] = a.tolist(), _masked(F, a, y, C)
+                newton_at, newton_last = step + pause, step
+                continue
+            newton_at = newton_last + pause
         K_i, inverse = get(i) or rows.pair(i)
         np.maximum(D, 0.0, out=D)
         np.multiply(D, D, out=D)
@@ -882,20 +885,20 @@ def _masked(F, alpha, y, C):
 
 
 def _newton_on_free(alpha, F, y, C, K):
-    """Solve for the free multipliers at once, go there or to the first bound; return gain, size.
+    """Solve for the free multipliers at once, go there or to the first bound; return the gain.
 
     With the others fixed, the change delta of y_i alpha_i over S = {0 < alpha_i < C} that reaches
     the optimum solves F_S - K_SS delta = b 1 and 1^T delta = 0.
     """
     S = np.flatnonzero((alpha > 0) & (alpha < C))
     if len(S) < 2:
-        return 0.0, 0
+        return 0.0
     A = K[np.ix_(S, S)]
     A[np.diag_indices(len(S))] += 1e-10 * np.diag(A).max()
     try:
         factor = cho_factor(A, overwrite_a=True, check_finite=False)
     except LinAlgError:
-        return 0.0, len(S)
+        return 0.0
     u = cho_solve(factor, np.column_stack([F[S], np.ones(len(S))]), check_finite=False)
     delta = u[:, 0] - u[:, 0].sum() / u[:, 1].sum() * u[:, 1]
     delta -= delta.mean()
@@ -906,10 +909,10 @@ def _newton_on_free(alpha, F, y, C, K):
         room = np.where(rise > 0, C - alpha[S], alpha[S]) / np.abs(rise)
     t = min(slope / curve if curve > 0 else 0.0, room.min())
     if not t > 0:
-        return 0.0, len(S)
+        return 0.0
     alpha[S] = np.where(room <= t, np.where(rise > 0, C, 0.0), alpha[S] + t * rise)
     F -= t * change
-    return t * slope - 0.5 * t**2 * curve, len(S)
+    return t * slope - 0.5 * t**2 * curve
 
 
 # Solving the linear primal -------------------------------------------------------------------
@@ -995,30 +998,40 @@ def _newton_margin(A, penalty, u, q, cap, max_steps):
     after each step.
     """
     v, values = 1 - A @ u, []
-    a = np.clip(q * v, 0.0, cap)
-    curved, G = np.zeros(len(A), dtype=bool), np.zeros((A.shape[1], A.shape[1]))
+    a, now = _pull(q * v, cap)
+    before, G = np.zeros(len(A), dtype=bool), np.zeros((A.shape[1], A.shape[1]))
     for _ in range(max(1, max_steps)):
-        before, curved = curved, (a > 0) & (a < cap)
-        G = _gram_of(A, curved, before, G)
+        G = _gram_of(A, now, before, G)
         gradient = penalty * u - a @ A
         step = -_solve_scaled(q * G, penalty, gradient, q)
         z = A @ step
         t = _line_search(u, v, step, z, penalty, q, cap)
-        u, v = u + t * step, v - t * z
-        a = np.clip(q * v, 0.0, cap)
+        u, v, before = u + t * step, v - t * z, now
+        a, now = _pull(q * v, cap)
         values.append(float(0.5 * penalty @ u**2 + a @ v - 0.5 * a @ a / q))
-        still = np.array_equal(curved, (a > 0) & (a < cap))
-        if (t == 1 and still and curved.any()) or -gradient @ step <= 1e-15 * values[-1]:
+        still = (now == before).all()
+        if (t == 1 and still and now.any()) or -gradient @ step <= 1e-15 * values[-1]:
             break
     return u, a, values
 
 
+def _pull(w, cap):
+    """Return a = w cut to [0, cap], and which of its entries lie strictly between."""
+    now = w > 0
+    a = np.where(now, w, 0.0)
+    if cap < np.inf:
+        now &= w < cap
+        np.minimum(a, cap, out=a)
+    return a, now
+
+
 def _gram_of(A, now, before, G):
     """Return A_now^T A_now, from G = A_before^T A_before where that is less work."""
-    enter, leave = A[now & ~before], A[before & ~now]
-    if len(enter) + len(leave) >= np.count_nonzero(now):
+    changed = now != before
+    if np.count_nonzero(changed) >= np.count_nonzero(now):
         B = A[now]
         return B.T @ B
+    enter, leave = A[changed & now], A[changed & before]
     return G + enter.T @ enter - leave.T @ leave
 
 
@@ -1035,19 +1048,39 @@ def _solve_scaled(H, penalty, gradient, q):
 
 
 def _line_search(u, v, step, z, penalty, q, cap):
-    """Return 1 if the full step lands at the minimum along it, else the exact minimiser."""
+    """Return 1 if the full step lands near the minimum along it, else the minimiser.
+
+    The slope along the step is continuous, never falls, and is straight between the points where an
+    example begins or ceases to count: once it has changed its sign, a few chords find its zero.
+    """
+    constant, linear = (penalty * u) @ step, (penalty * step) @ step
+    qv, qz, w = q * v, q * z, np.empty_like(v)
 
     def slope(t):
-        return (penalty * (u + t * step)) @ step - np.clip(q * (v - t * z), 0.0, cap) @ z
+        np.subtract(qv, qz if t == 1 else t * qz, out=w)
+        np.maximum(w, 0.0, out=w)
+        if cap < np.inf:
+            np.minimum(w, cap, out=w)
+        return constant + t * linear - w @ z
 
-    start, high = slope(0.0), 1.0
-    if start >= 0 or abs(slope(1.0)) <= 1e-3 * abs(start):
+    low, at_low, high = 0.0, slope(0.0), 1.0
+    at_high = slope(1.0)
+    if at_low >= 0 or abs(at_high) <= 1e-2 * abs(at_low):
         return 1.0
-    while slope(high) < 0 and high < 1e30:  # a step through a flat stretch is too short
-        high *= 4.0
-    from scipy.optimize import brentq
-
-    return brentq(slope, 0.0, high, xtol=1e-15 * high, rtol=1e-3)
+    while at_high < 0 and high < 1e30:  # a step through a flat stretch is too short
+        low, at_low, high = high, at_high, 4 * high
+        at_high = slope(high)
+    best = min(abs(at_low), at_high)
+    for k in range(60):
+        t = 0.5 * (low + high) if k % 4 == 3 else low - at_low * (high - low) / (at_high - at_low)
+        value = slope(t)
+        if abs(value) <= 1e-3 * best:
+            break
+        if value < 0:
+            low, at_low = t, value
+        else:
+            high, at_high = t, value
+    return t
 
 
 def _linear_run(A, y, penalty, u, alpha, C, squared, trace, tol):
@@ -1550,7 +1583,10 @@ class LinearSVC(_MarginClassifier):
             "max_iter": self.max_iter,
         }
         problems = binary_problems(index, len(classes), self.multi_class)
-        runs = [linear_svm(X[who], signs, self.C, **options) for who, signs in problems]
+        runs = [
+            linear_svm(X if len(who) == len(X) else X[who], signs, self.C, **options)
+            for who, signs in problems
+        ]
         self.coef_ = np.array([run.w for run in runs])
         self.intercept_ = np.array([run.b for run in runs])
         self.classes_, self.n_features_in_ = classes, X.shape[1]
