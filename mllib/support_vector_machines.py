@@ -1029,18 +1029,18 @@ def _gram_of(A, now, before, G):
     """Return A_now^T A_now, from G = A_before^T A_before where that is less work."""
     changed = now != before
     if np.count_nonzero(changed) >= np.count_nonzero(now):
-        B = A[now]
+        B = A.compress(now, axis=0)
         return B.T @ B
-    enter, leave = A[changed & now], A[changed & before]
+    enter, leave = A.compress(changed & now, axis=0), A.compress(changed & before, axis=0)
     return G + enter.T @ enter - leave.T @ leave
 
 
 def _solve_scaled(H, penalty, gradient, q):
     """Solve (H + diag(penalty)) x = gradient, scaled to unit diagonal; a flat offset gets q."""
-    H[np.diag_indices(len(H))] += penalty
-    diagonal = np.diag(H).copy()
-    H[np.diag_indices(len(H))] += np.where(diagonal > 0, 1e-13 * diagonal, q)
-    s = 1 / np.sqrt(np.diag(H))
+    diagonal = H.reshape(-1)[:: len(H) + 1]  # a view
+    diagonal += penalty
+    diagonal += np.where(diagonal > 0, 1e-13 * diagonal, q)
+    s = 1 / np.sqrt(diagonal)
     _, x, failed = dposv(H * s * s[:, None], s * gradient)
     if failed:
         raise ValueError("C is too large for the scale of X: standardise the features or lower C.")
@@ -1065,7 +1065,7 @@ def _line_search(u, v, step, z, penalty, q, cap):
 
     low, at_low, high = 0.0, slope(0.0), 1.0
     at_high = slope(1.0)
-    if at_low >= 0 or abs(at_high) <= 1e-2 * abs(at_low):
+    if at_low >= 0 or abs(at_high) <= 3e-2 * abs(at_low):
         return 1.0
     while at_high < 0 and high < 1e30:  # a step through a flat stretch is too short
         low, at_low, high = high, at_high, 4 * high
@@ -1074,7 +1074,7 @@ def _line_search(u, v, step, z, penalty, q, cap):
     for k in range(60):
         t = 0.5 * (low + high) if k % 4 == 3 else low - at_low * (high - low) / (at_high - at_low)
         value = slope(t)
-        if abs(value) <= 1e-3 * best:
+        if abs(value) <= 1e-2 * best:
             break
         if value < 0:
             low, at_low = t, value
