@@ -78,7 +78,7 @@ def test_ties_read_as_negative_leave_a_zero_score_of_a_negative_example_alone():
 def test_blocks_make_the_same_run_as_the_printed_loop(seed):
     X, y = integer_sample(seed, n=200, d=4)
     plain = perceptron(X, y, eta=2.0, max_epochs=7)
-    fast = _perceptron_by_blocks(X, y, eta=2.0, max_epochs=7)
+    fast = _perceptron_by_blocks(y[:, None] * X, eta=2.0, max_epochs=7)
     for a, b in zip(plain, fast):
         assert np.array_equal(a, b)
 
@@ -86,7 +86,8 @@ def test_blocks_make_the_same_run_as_the_printed_loop(seed):
 def test_blocks_make_the_same_run_in_random_order():
     X, y = integer_sample(3, n=200, d=4)
     plain = perceptron(X, y, rng=np.random.default_rng(1))
-    fast = _perceptron_by_blocks(X, y, eta=1.0, max_epochs=1000, rng=np.random.default_rng(1))
+    rng = np.random.default_rng(1)
+    fast = _perceptron_by_blocks(y[:, None] * X, eta=1.0, max_epochs=1000, rng=rng)
     assert np.array_equal(plain.order, fast.order)
     assert plain.converged
     assert fast.converged
