@@ -637,7 +637,7 @@ def _covariance_factor(cov, name="cov", size=None):
         smallest = eigenvalues[0] if abs(eigenvalues[0]) > tiny else 0.0
         raise ValueError(
             f"{name} must be positive definite, its smallest eigenvalue is {smallest:.3g}: drop "
-            f"coordinates that others determine, or add to its diagonal."
+            f"coordinates or add to its diagonal."
         )
     return cov, L
 
