@@ -3,7 +3,8 @@
 Chapter: hidden-markov-models. Reference: Rabiner (1989), Proceedings of the IEEE 77, 257-286.
 """
 
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -772,7 +773,8 @@ def _densities(emission, X):
     return emission.log_density(X)
 
 
-class _Pieces(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Pieces:
     """Pieces of sequences, longest first, stored time by time in packed columns."""
 
     start: np.ndarray  # (P,) row at which the piece starts
@@ -783,16 +785,50 @@ class _Pieces(NamedTuple):
     offset: list  # (L,) first packed column of time t
     rows: np.ndarray  # (n,) the row of each packed column
 
-    @property
+    @cached_property
     def ends(self):
         """The packed column at which each piece ends, shape (P,)."""
         return np.asarray(self.offset)[self.size - 1] + np.arange(len(self.size))
 
-    def linked(self, backwards=False):
-        """The pieces that continue another one in this direction, and that other one."""
-        source = self.after if backwards else self.before
-        pieces = np.flatnonzero(source >= 0)
-        return pieces, source[pieces]
+    @cached_property
+    def heads(self):
+        """The pieces that start a sequence, in the order of the sequences."""
+        first = np.flatnonzero(self.before < 0)
+        return first[np.argsort(self.start[first])]
+
+    @cached_property
+    def sequence(self):
+        """(P,) the sequence to which each piece belongs."""
+        return np.searchsorted(self.start[self.heads], self.start, side="right") - 1
+
+    @cached_property
+    def linked(self):
+        """Forwards and backwards: the pieces that continue another one, and that other one."""
+        pairs = []
+        for source in (self.before, self.after):
+            pieces = np.flatnonzero(source >= 0)
+            pairs.append((pieces, source[pieces]))
+        return pairs
+
+    @cached_property
+    def chains(self):
+        """Forwards and backwards: pieces in order of time, and what each of them continues."""
+        order = np.argsort(self.start).tolist()
+        return (order, self.before.tolist()), (order[::-1], self.after.tolist())
+
+    @cached_property
+    def stretches(self):
+        """Stretches of times (first, past the last) with equally many pieces, last one first.
+
+        A stretch has about 4096 columns: what is computed for it stays in the cache.
+        """
+        found, past = [], len(self.offset)
+        for t in range(past - 1, -1, -1):
+            m = self.active[t]
+            if t == 0 or self.active[t - 1] != m or (past - t + 1) * m > 4096:
+                found.append((t, past))
+                past = t
+        return found
 
 
 def _cut(lengths):
@@ -986,7 +1022,7 @@ def _run(ring, W, p, start=None, backwards=False, keep=True):
     ``start`` holds the true prediction (K, P) for each piece; without it they are guessed
     and repaired.
     """
-    K, L, (linked, source) = len(ring.M), len(p.offset), p.linked(backwards)
+    K, L, (linked, source) = len(ring.M), len(p.offset), p.linked[backwards]
     steps, trail = range(L - 1, -1, -1) if backwards else range(L), _Trail(ring, K, p, keep)
     u = np.full((K, len(p.start)), ring.neutral) if start is None else start.copy()
     _sweep(ring, u, W, p, steps, trail)
@@ -1016,7 +1052,7 @@ def _seams(ring, back, W, p):
     """
     K, P = len(ring.M), len(p.start)
     u = np.repeat(ring.unit[:, :, None], P, axis=2)
-    T, order = np.empty_like(u), np.argsort(p.start).tolist()
+    T = np.empty_like(u)
     flat = T.reshape(K, -1), u.reshape(K, -1)
     for t, (m, o) in enumerate(zip(p.active, p.offset)):
         a, old = (T, u) if m == P else (T[:, :, :m], u[:, :, :m])
@@ -1027,12 +1063,12 @@ def _seams(ring, back, W, p):
             ring.predict(*flat)
         else:
             old[...] = ring.predict(a.reshape(K, -1)).reshape(a.shape)
-    forth = _chain(ring, u, order, p.before.tolist())
+    forth = _chain(ring, u, *p.chains[0])
     if back is None:
         return forth, None
     T = np.ascontiguousarray(T.transpose(1, 0, 2))
     back.predict(T.reshape(K, -1), u.reshape(K, -1))
-    return forth, _chain(ring, u, order[::-1], p.after.tolist())
+    return forth, _chain(ring, u, *p.chains[1])
 
 
 def _chain(ring, transfers, order, source):
@@ -1101,7 +1137,7 @@ def _weights(pi, log_B, lengths, p, plain):
     else:
         table, codes = np.ascontiguousarray(w[p.rows].T), None
         begin = table[:, :P].copy()
-    begin[:, np.flatnonzero(p.before < 0)[np.argsort(p.start[p.before < 0])]] = first.T
+    begin[:, p.heads] = first.T
     return _Weights(begin, table, codes), np.add.reduceat(shift, starts)
 
 
@@ -1111,18 +1147,12 @@ def _rings(A):
     return ring(A.T), ring(A)
 
 
-def _per_sequence(total, p, lengths):
-    """Return the sum of what belongs to the pieces of each sequence, shape (S,)."""
-    sequence = np.searchsorted(_starts(lengths), p.start, side="right") - 1
-    return np.bincount(sequence, total, minlength=len(lengths))
-
-
 def _fast_log_likelihood(pi, A, log_B, lengths):
     """Return log p(x) of each sequence; equal to ``forward`` on each."""
     (ring, _), p = _rings(A), _cut(lengths)
     W, shift = _weights(pi, log_B, lengths, p, ring.neutral == 1)
     _, total, _, _ = _forward_run(ring, None, W, p, keep=False)
-    return shift + _per_sequence(total, p, lengths)
+    return shift + np.bincount(p.sequence, total)
 
 
 def _fast_smooth(pi, A, log_B, lengths):
@@ -1138,7 +1168,7 @@ def _posterior_sums(pi, A, log_B, lengths):
     (ring, back), p = _rings(A), _cut(lengths)
     W, shift = _weights(pi, log_B, lengths, p, ring.neutral == 1)
     trail, total, reach, seams = _forward_run(ring, back, W, p)
-    each, f = shift + _per_sequence(total, p, lengths), trail.out
+    each, f = shift + np.bincount(p.sequence, total), trail.out
     if ring.neutral == 0:
         run = seams is None and _run(back, W, p, backwards=True)
         b = (run or _run(back, W, p, (seams or _seams(ring, back, W, p))[1], True))[0].out
@@ -1147,38 +1177,24 @@ def _posterior_sums(pi, A, log_B, lengths):
     start = _guessed_ends(back, W, p, 2 * reach + 16) if seams is None else seams[1]
     possible = None
     if each.min() == -np.inf:
-        sequence = np.searchsorted(_starts(lengths), p.start, side="right") - 1
-        possible = (each > -np.inf)[sequence].astype(float)
+        possible = (each > -np.inf)[p.sequence].astype(float)
     transitions, sure = _smooth_in_place(back, f, W, p, start, possible)
     if seams is None and not sure:
         start, seams = _seams(ring, back, W, p)[::-1]
         f = _run(ring, W, p, seams)[0].out
         transitions, _ = _smooth_in_place(back, f, W, p, start, possible)
-    begin = f[:, np.flatnonzero(p.before < 0)].sum(axis=1)
+    begin = f[:, p.heads].sum(axis=1)
     return f.T, p.rows, begin, A * transitions, each
 
 
 def _guessed_ends(back, W, p, reach):
     """Return beta (K, P) at the end of each piece, from guesses ``reach`` steps further on."""
     u = np.full((len(back.M), len(p.start)), back.neutral)
-    (linked, source), trail = p.linked(backwards=True), _Trail(back, len(u), p, keep=False)
+    (linked, source), trail = p.linked[1], _Trail(back, len(u), p, keep=False)
     _sweep(back, u, W, p, range(min(reach, len(p.offset)) - 1, -1, -1), trail)
     start = np.full_like(u, back.neutral)
     start[:, linked] = back.normalised(u[:, source])
     return start
-
-
-def _groups(p, columns=4096):
-    """Return stretches of times (first, past the last) with equally many pieces, last one first.
-
-    A stretch has about so many columns that what is computed for it stays in the cache.
-    """
-    groups, past = [], len(p.offset)
-    for t in range(past - 1, -1, -1):
-        if t == 0 or p.active[t - 1] != p.active[t] or (past - t + 1) * p.active[t] > columns:
-            groups.append((t, past))
-            past = t
-    return groups
 
 
 def _smooth_in_place(back, f, W, p, start, possible):
@@ -1190,7 +1206,7 @@ def _smooth_in_place(back, f, W, p, start, possible):
     """
     K, ones, u = len(f), np.ones(len(f)), start.copy()
     sums, end, ahead = np.zeros((K, K)), np.empty_like(start), np.empty((K, 0))
-    for first, past in _groups(p):
+    for first, past in p.stretches:
         m, rest, steps = p.active[first], p.active[past], past - first
         F, a = f[:, p.offset[first] : p.offset[first] + steps * m], u[:, :m]
         beta, b = np.empty_like(F), np.empty((K, steps * m + rest))
@@ -1211,7 +1227,7 @@ def _smooth_in_place(back, f, W, p, start, possible):
             weight *= np.tile(possible[:m], steps)
         sums += (F[:, :inside] * weight[:inside]).dot(b[:, m:].T)
         np.multiply(beta, weight, out=F)
-    linked, source = p.linked(backwards=True)
+    linked, source = p.linked[1]
     b, last = ahead[:, source], end[:, linked]  # across the seams
     last /= ones.dot(last * (back.M @ b))
     if possible is not None:
@@ -1259,7 +1275,7 @@ def _fast_viterbi(pi, A, log_B, lengths):
     else:
         z = np.empty(len(p.rows), dtype=int)
         z[p.rows] = _trace(trail.out, log_A, p, rounds=2 if seams is None else 0)
-    return z, shift + _per_sequence(total, p, lengths)
+    return z, shift + np.bincount(p.sequence, total)
 
 
 def _trace(v, log_A, p, rounds):
@@ -1269,7 +1285,7 @@ def _trace(v, log_A, p, rounds):
     its own best state; where the next piece points elsewhere, all are traced again until they
     meet the old path. If that is not enough, the way back from every state at every seam decides.
     """
-    states, (linked, source) = np.empty(v.shape[1], dtype=np.int16), p.linked(backwards=True)
+    states, (linked, source) = np.empty(v.shape[1], dtype=np.int16), p.linked[1]
     end, v_end, changed = v[:, p.ends].argmax(axis=0), v[:, p.ends[linked]], None
     for _ in range(rounds):
         _walk(states, v, log_A, p, end.copy(), changed)
