@@ -19,7 +19,7 @@ _FIGURE = re.compile(
     r'<a class="headerlink" href="#([^"]+)" title="Link to this (?:image|table|code)">#</a>',
     re.DOTALL,
 )
-_CLAIM = re.compile(r'id="(claim-[^"]+)"|<p class="claim-badge">([^<]*)</p>')
+_CLAIM = re.compile(r'id="(claim-[^"]+)"|<p class="claim-badge">(.*?)</p>')
 _PLACE = re.compile(r'(<p id="(?!id\d+")([^"]+)"[^>]*>)(.*?)(</p>)', re.DOTALL)
 _PROOF = re.compile(
     r'(<div class="proof-place" id="([^"]+)"[^>]*>\s*<div class="[^"]*">\s*<p>'

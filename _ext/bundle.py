@@ -196,6 +196,56 @@ def preloads(html, root):
     )
 
 
+def distant(html):
+    """Return the page with a mark on each heavy section that starts beyond the first screens.
+
+    Such a section is laid out when the reader comes near; its height is estimated until then.
+    """
+    begin = html.find("<article")
+    depth, opened, pieces, last, seen = 0, None, [], 0, 0
+    for tag in re.finditer(r"<(/?)section\b[^>]*>", html[begin:] if begin >= 0 else ""):
+        depth += -1 if tag[1] else 1
+        if depth == 2 and not tag[1]:
+            opened = tag
+        elif depth == 1 and tag[1] and opened:
+            part = html[begin + opened.start() : begin + tag.end()]
+            letters = _letters(html[begin + last : begin + opened.start()])
+            seen += letters
+            if seen >= SCREENS and len(part) >= HEAVY:
+                pieces.append((begin + opened.start(), height(part)))
+            seen += _letters(part)
+            last, opened = tag.end(), None
+    for start, pixels in reversed(pieces):
+        far = f'<section class="distant" style="contain-intrinsic-height:auto {pixels}px"'
+        tag = html[start : html.index(">", start) + 1]
+        plain = re.sub(r'\sclass="([^"]*)"', "", tag)
+        html = html[:start] + plain.replace("<section", far, 1) + html[start + len(tag) :]
+    return html
+
+
+#: Letters that fill the first screens, and the characters of HTML from which a section is heavy.
+SCREENS, HEAVY = 4_000, 20_000
+
+
+def _letters(html):
+    html = re.sub(r'<span class="katex-mathml">.*?</math></span>', "", html, flags=re.DOTALL)
+    return len(re.sub(r"<[^>]+>|\s+", "", html))
+
+
+def height(html):
+    """Return about how many pixels a piece of a page is high."""
+    return 100 * round(
+        (
+            0.4 * _letters(html)
+            + 50 * html.count('class="equation"')
+            + 350 * html.count("<figure")
+            + 90 * html.count('class="cell ')
+            + 90 * html.count("<dt ")
+        )
+        / 100
+    )
+
+
 def scripted(html, name, version):
     """Return the page with ``page.js`` for the scripts of the theme."""
     gone = REPLACED if name == "search.html" else f"{REPLACED}|{OF_SEARCH}"
@@ -217,7 +267,7 @@ def site(folder):
     static = folder / "_static"
     version = hashlib.sha256((static / "web" / "page.js").read_bytes()).hexdigest()[:10]
     pages = {
-        page: scripted(page.read_text(encoding="utf-8"), page.name, version)
+        page: distant(scripted(page.read_text(encoding="utf-8"), page.name, version))
         for page in sorted(folder.glob("**/*.html"))
         if static not in page.parents
     }

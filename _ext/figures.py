@@ -43,6 +43,31 @@ def darkened(svg):
     return re.sub(r"<svg\b(?![^>]*\sfill=)", f'<svg fill="{DARK["ink"]}"', svg, count=1)
 
 
+_NUMBERS = re.compile(r"(\s(?:d|x|y|points|transform)=\")([^\"]*)")
+_LONG = re.compile(r"-?\d*\.\d{3,}(?![\deE.])")
+
+
+def compact(svg):
+    """Return an SVG without remarks and line breaks, its points on a grid of a hundredth.
+
+    Scales keep their digits: a factor is no place.
+    """
+
+    def shorter(match):
+        number = f"{float(match[0]):.2f}".rstrip("0").rstrip(".")
+        return "0" if number in ("-0", "") else number
+
+    def data(match):
+        places = re.split(r"(scale\([^)]*\)|matrix\([^)]*\)|rotate\([^)]*\))", match[2])
+        places[::2] = [_LONG.sub(shorter, place) for place in places[::2]]
+        return match[1] + " ".join("".join(places).split())
+
+    svg = re.sub(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = _NUMBERS.sub(data, svg)
+    return re.sub(r">\s+<", "><", svg).strip() + "\n"
+
+
 def size_of(svg):
     """Return the width and height of an SVG in CSS pixels, or None if it does not say."""
     match = re.search(r'<svg[^>]*?\bviewBox="[\d.-]+ [\d.-]+ ([\d.]+) ([\d.]+)"', svg)
@@ -71,6 +96,8 @@ def pair(html, page):
         svg = drawn.read_text(encoding="utf-8")
         twin = drawn.with_name(f"{drawn.stem}-dark.svg")
         if not twin.exists():
+            svg = compact(svg)
+            drawn.write_text(svg, encoding="utf-8")
             twin.write_text(darkened(svg), encoding="utf-8")
         size = size_of(svg)
         added = 'loading="lazy"'

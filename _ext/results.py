@@ -5,7 +5,8 @@ a code cell, with what the cell printed) and the references. The build then fail
 has no executed claim, or a claim states nothing. From the same notes it writes
 
 ``{results-index}``
-    every result by part and chapter, with its statement, verdicts, ``mllib`` names, tests and
+    every result by part and chapter, and the graph of which chapter rests on which; beside it a
+    page for each chapter has the entries, with statement, verdicts, ``mllib`` names, tests and
     sources, and the graph of which result rests on which;
 ``{results-table}``
     the results of the page where it stands;
@@ -18,6 +19,7 @@ The registers are ``chapters/results.yml`` and ``chapters/errata.yml``.
 import ast
 import hashlib
 import itertools
+import json
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -32,6 +34,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.osutil import relative_uri
 from sphinx_proof.nodes import proof_node
 
 from _ext import graph
@@ -544,6 +547,7 @@ class MarkClaims(SphinxTransform):
             self.env.book_pages = {}
         self.env.book_pages[self.env.docname] = page
         good = {claim.names for claim in page.claims if not claim.problem}
+        titles = {entry["id"]: entry["title"] for entry in results}
         for cell in self.document.findall(_is_cell):
             made = claims_in(_cell_source(cell))
             if not made or not all(names in good for names, _ in made):
@@ -552,11 +556,28 @@ class MarkClaims(SphinxTransform):
             cell["ids"].append(f"claim-{made[0][0][0]}")
             for part in cell.findall(nodes.container):
                 if part.get("nb_element") == "cell_code_output":
-                    badge = nodes.paragraph(
-                        "", "Verified: this cell was run", classes=["claim-badge"]
-                    )
-                    part.insert(0, badge)
+                    part.insert(0, self.badge(made[0][0][0], titles))
                     break
+
+    def badge(self, name, titles):
+        """Return the badge of a claim, linked to the entry of its result or slip."""
+        docname, config = self.env.docname, self.config
+        content = nodes.Text("Verified: this cell was run")
+        if name in titles:
+            page, entry = entry_page(config, docname.rpartition("/")[2]), f"result-{name}"
+            listed, what = config.results_page, re.sub(r"[$`]", "", titles[name])
+        else:
+            page, entry = config.errata_page, f"slip-{name.removeprefix('erratum-')}"
+            listed, what = page, "this slip"
+        if listed in self.env.found_docs:
+            content = _link(self.app.builder, docname, page, entry, content)
+            content["reftitle"] = f"The entry of {what}"
+        return nodes.paragraph("", "", content, classes=["claim-badge"])
+
+
+def entry_page(config, slug):
+    """Return the name of the page on which the results of a chapter are entered."""
+    return f"{config.results_page}/{slug}"
 
 
 def _text(text, *classes):
@@ -594,11 +615,7 @@ class FillPlaces(SphinxPostTransform):
         places = [node for node in self.document.findall() if type(node) in fill]
         if not places:
             return
-        self.results, self.slips = registers(self.app)
-        self.pages = getattr(self.env, "book_pages", {})
-        self.chapters = _chapters(self.env)
-        self.tests = tests_of(Path(self.env.srcdir) / self.config.results_tests)
-        self.doctrees = {}
+        self.gather()
         for place in places:
             place.replace_self(fill[type(place)]())
 
@@ -689,41 +706,120 @@ class FillPlaces(SphinxPostTransform):
 
     # The three places.
 
-    def index(self):
-        """Return the list of all results by part and chapter, and their graph."""
-        box = nodes.container(classes=["results-index"])
-        order = reading_order(self.env)
-        by_chapter = defaultdict(list)
+    def gather(self):
+        """Read what every list is written from."""
+        self.results, self.slips = registers(self.app)
+        self.pages = getattr(self.env, "book_pages", {})
+        self.chapters = _chapters(self.env)
+        self.tests = tests_of(Path(self.env.srcdir) / self.config.results_tests)
+        self.doctrees = {}
+        self.order = reading_order(self.env)
+        self.pairs = edges(self.pages, self.results, self.order)
+        self.of_chapter = defaultdict(list)
         for entry in self.results:
-            by_chapter[entry["chapter"]].append(entry)
-        shown = [slug for slug in self.chapters if by_chapter[slug]]
-        count = sum(len(by_chapter[slug]) for slug in shown)
+            if self.chapters.get(entry["chapter"]) in self.pages:
+                self.of_chapter[entry["chapter"]].append(entry)
+        for slug, entries in self.of_chapter.items():
+            place = self.pages[self.chapters[slug]].anchors
+            entries.sort(key=lambda entry: place.get(entry["id"], len(place)))
+        self.shown = [slug for slug in self.chapters if self.of_chapter[slug]]
+        return self
+
+    def index(self):
+        """Return the list of all results by part and chapter, each with the way to its entry."""
+        box = nodes.container(classes=["results-index"])
+        listed = [(slug, entry) for slug in self.shown for entry in self.of_chapter[slug]]
         verified = sum(
-            1
-            for slug in shown
-            for entry in by_chapter[slug]
-            if self.claim_of(self.chapters[slug], entry["id"]) is not None
+            self.claim_of(self.chapters[slug], entry["id"]) is not None for slug, entry in listed
         )
         summary = (
-            f"{count} results in {len(shown)} chapters; {verified} of them are run on their page."
+            f"{len(listed)} results in {len(self.shown)} chapters; "
+            f"{verified} of them are run on their page."
         )
         box += nodes.paragraph("", summary, classes=["results-count"])
+        box.extend(self.map())
         sections = []
         part = None
-        for slug in shown:
+        for slug in self.shown:
             docname = self.chapters[slug]
             if (caption := self.part_of(docname)) != part:
                 part = caption
                 sections.append(_section(f"results-{_slug(part)}", [nodes.Text(part)]))
             title = self.env.titles[docname].deepcopy()
             chapter = _section(f"results-{slug}", title.children)
-            place = self.pages[docname].anchors
-            for entry in sorted(by_chapter[slug], key=lambda e: place.get(e["id"], len(place))):
-                chapter += self.result(entry, docname)
+            chapter += self.listing(slug)
             (sections[-1] if part else box).append(chapter)
-        box.extend(self.picture(order))
         box.extend(sections)
         return box.children
+
+    def listing(self, slug):
+        """Return the results of a chapter, one line each."""
+        docname, page = self.chapters[slug], entry_page(self.config, slug)
+        block = nodes.bullet_list(classes=["results-list"])
+        for entry in self.of_chapter[slug]:
+            to = (self.env.docname, page, f"result-{entry['id']}")
+            line = nodes.paragraph("", "", _link(self.app.builder, *to, *_titled(entry["title"])))
+            claim = self.claim_of(docname, entry["id"])
+            marks = dict.fromkeys(v for v, _ in claim.verdicts) if claim else []
+            line += nodes.Text(" ")
+            line += _text(
+                ": ".join([entry["kind"], *filter(None, [", ".join(marks)])]), "result-kind"
+            )
+            block += nodes.list_item("", line)
+        return block
+
+    def map(self):
+        """Return the graph of which chapter rests on which."""
+        home = {entry["id"]: entry["chapter"] for entry in self.results}
+        pairs = dict.fromkeys(
+            (home[a], home[b])
+            for a, b in self.pairs
+            if home[a] != home[b] and {home[a], home[b]} <= set(self.shown)
+        )
+        names = [slug for slug in self.shown if any(slug in pair for pair in pairs)]
+        if not names:
+            return []
+        titles = {slug: self.env.titles[self.chapters[slug]].astext() for slug in names}
+        section = _section("results-graph", [nodes.Text("Which chapter rests on which")])
+        section += nodes.paragraph(
+            "",
+            "An arrow leads from a chapter to one whose statements or proofs use its results. "
+            "Each box is a link to the results of its chapter, where the graph is drawn in full.",
+        )
+        section += self.drawn(
+            names,
+            list(pairs),
+            titles,
+            {slug: self.part_of(self.chapters[slug]) for slug in names},
+            lambda slug: self.address(entry_page(self.config, slug)),
+            "Graph of the chapters",
+        )
+        return [section]
+
+    def address(self, docname, anchor=""):
+        """Return the address of a place as seen from this page."""
+        uri = self.app.builder.get_relative_uri(self.env.docname, docname)
+        return f"{uri}#{anchor}" if anchor else uri
+
+    def chapter(self, slug):
+        """Return the page with the entries of one chapter and their graph."""
+        docname = self.chapters[slug]
+        title = self.env.titles[docname].astext()
+        page = _section(f"results-{slug}", [nodes.Text(f"Results: {title}")])
+        back = nodes.paragraph("", "", nodes.Text("The results of "))
+        back += nodes.reference("", title, internal=True, refuri=self.address(docname))
+        back += nodes.Text(", in the order in which the chapter states them. ")
+        back += nodes.reference(
+            "", "All results", internal=True, refuri=self.address(self.config.results_page)
+        )
+        back += nodes.Text(".")
+        page += back
+        entries = _section(f"entries-{slug}", [nodes.Text("Entries")])
+        for entry in self.of_chapter[slug]:
+            entries += self.result(entry, docname)
+        page += entries
+        page += self.picture(slug)
+        return page
 
     def part_of(self, docname):
         """Return the caption of the part to which a chapter belongs."""
@@ -753,58 +849,71 @@ class FillPlaces(SphinxPostTransform):
             box += facts
         return box
 
-    def picture(self, order):
-        """Return the graph of which result rests on which, drawn and as text."""
-        pairs = edges(self.pages, self.results, order)
+    def picture(self, slug):
+        """Return the graph of what the results of a chapter rest on, drawn and as text."""
+        home = {entry["id"]: entry["chapter"] for entry in self.results}
+        pairs = [pair for pair in self.pairs if slug in {home[name] for name in pair}]
         if not pairs:
             return []
         titles = {entry["id"]: re.sub(r"[$`]", "", entry["title"]) for entry in self.results}
-        chapter = {entry["id"]: entry["chapter"] for entry in self.results}
         position = {
-            name: (order.index(docname), place)
+            name: (self.order.index(docname), place)
             for docname, page in self.pages.items()
             for name, place in page.anchors.items()
-            if docname in order
+            if docname in self.order
         }
         names = sorted({name for pair in pairs for name in pair}, key=lambda n: (position[n], n))
-        drawing = graph.svg(
-            names,
-            pairs,
-            titles={n: titles[n] for n in names},
-            groups={n: chapter[n] for n in names},
-            link=lambda name: f"#result-{name}",
-            label="Graph of the results: an arrow leads from a result to one that rests on it. "
-            "The same arrows are listed as text below.",
-        )
+
+        def link(name):
+            page = entry_page(self.config, home[name])
+            return f"#result-{name}" if home[name] == slug else self.address(page, f"result-{name}")
+
         section = _section("results-graph", [nodes.Text("Which result rests on which")])
         section += nodes.paragraph(
             "",
             "An arrow leads from a result to one whose statement or proof uses it. "
-            "Each box is a link to the entry below.",
+            "Each box is a link to its entry; results of other chapters have other colours.",
         )
-        section += nodes.raw("", drawing, format="html")
+        section += self.drawn(
+            names,
+            pairs,
+            {name: titles[name] for name in names},
+            {name: home[name] for name in sorted(names, key=lambda n: home[n] != slug)},
+            link,
+            "Graph of the results",
+        )
+        return [section]
+
+    def drawn(self, names, pairs, titles, groups, link, what):
+        """Return a graph as a drawing whose boxes are links, and as text."""
+        drawing = graph.svg(
+            names,
+            pairs,
+            titles=titles,
+            groups=groups,
+            link=link,
+            label=f"{what}: an arrow leads from each to those that rest on it. "
+            "The same arrows are listed as text below.",
+        )
         listing = nodes.bullet_list(classes=["rests-on"])
         for name in names:
             needs = [target for source, target in pairs if source == name]
             if not needs:
                 continue
             line = nodes.paragraph()
-            line += nodes.reference("", titles[name], internal=True, refuri=f"#result-{name}")
+            line += nodes.reference("", titles[name], internal=True, refuri=link(name))
             line += nodes.Text(" rests on ")
             for i, target in enumerate(needs):
                 line += nodes.Text(", " if i else "")
-                line += nodes.reference(
-                    "", titles[target], internal=True, refuri=f"#result-{target}"
-                )
+                line += nodes.reference("", titles[target], internal=True, refuri=link(target))
             listing += nodes.list_item("", line)
-        section += nodes.raw(
-            "",
-            "<details class='rests-on-text'><summary>The arrows as text</summary>",
-            format="html",
-        )
-        section += listing
-        section += nodes.raw("", "</details>", format="html")
-        return [section]
+        opening = "<details class='rests-on-text'><summary>The arrows as text</summary>"
+        return [
+            nodes.raw("", drawing, format="html"),
+            nodes.raw("", opening, format="html"),
+            listing,
+            nodes.raw("", "</details>", format="html"),
+        ]
 
     def table(self):
         """Return the table of the results of this page."""
@@ -976,6 +1085,70 @@ def outdated(app, env):
     ]
 
 
+def chapter_pages(app):
+    """Yield a page of results for each chapter; what would be written as it stands is passed over.
+
+    The pages come from no file: they are written after all others, from the notes of the chapters.
+    """
+    if app.config.results_page not in app.env.found_docs or app.builder.format != "html":
+        return
+    env, builder = app.env, app.builder
+    index = app.config.results_page
+    kept = Path(app.doctreedir) / "results.json"
+    before = json.loads(kept.read_text()) if kept.exists() else {}
+    after = {}
+    base = env.get_doctree(index)
+    writer = FillPlaces(base)
+    env.temp_data["docname"] = index
+    writer.gather()
+    common = (env.toc_fignumbers, _numbers(env), app.config.book_code, env.titles[index].astext())
+    for i, slug in enumerate(writer.shown):
+        docname = entry_page(app.config, slug)
+        own = writer.chapters[slug]
+        facts = (
+            common,
+            env.titles[own].astext(),
+            writer.of_chapter[slug],
+            writer.pages[own],
+            [pair for pair in writer.pairs if set(pair) & set(writer.pages[own].anchors)],
+            [writer.tests_for(claim, slug) for claim in writer.pages[own].claims],
+            [link for link in writer.shown if abs(writer.shown.index(link) - i) <= 1],
+        )
+        after[slug] = hashlib.sha256(repr(facts).encode()).hexdigest()
+        written = Path(builder.get_outfilename(docname))
+        if before.get(slug) == after[slug] and written.exists():
+            continue
+        env.temp_data["docname"] = builder.current_docname = docname
+        builder.imgpath = relative_uri(builder.get_target_uri(docname), "_images")
+        document = nodes.document(base.settings, base.reporter)
+        document += writer.chapter(slug)
+        env.apply_post_transforms(document, docname)
+        env.temp_data["docname"] = docname
+
+        def step(place, docname=docname):
+            if not 0 <= place < len(writer.shown):
+                return None
+            title = env.titles[writer.chapters[writer.shown[place]]].astext()
+            to = entry_page(app.config, writer.shown[place])
+            return {"link": builder.get_relative_uri(docname, to), "title": f"Results: {title}"}
+
+        context = {
+            "title": document.next_node(nodes.title).astext(),
+            "body": builder.render_partial(document[0])["fragment"],
+            "parents": [{"link": builder.get_relative_uri(docname, index), "title": "Results"}],
+            "prev": step(i - 1),
+            "next": step(i + 1),
+        }
+        yield docname, context, "page.html"
+    env.temp_data.clear()
+    kept.write_text(json.dumps(after))
+
+
+def _numbers(env):
+    """Return the number of each page that has one."""
+    return {docname: numbers.get("") for docname, numbers in env.toc_secnumbers.items()}
+
+
 def setup(app):
     """Register directives, transforms and checks."""
     app.add_config_value("book_code", "", "env")  # given by build.py
@@ -999,6 +1172,7 @@ def setup(app):
     app.connect("env-merge-info", merge)
     app.connect("env-updated", outdated)
     app.connect("env-check-consistency", check)
+    app.connect("html-collect-pages", chapter_pages)
     return {
         "version": "1",
         "env_version": 1,

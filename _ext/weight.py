@@ -58,6 +58,39 @@ def without_icons(style, pages):
     return _RULE.sub(kept, style)
 
 
+#: Classes of formulas that call for a font of their own; other fonts keep every letter in use.
+FONTS = {
+    "KaTeX_AMS-Regular": "amsrm|mathbb|textbb",
+    "KaTeX_Caligraphic-Regular": "mathcal",
+    "KaTeX_Fraktur-Regular": "mathfrak|textfrak",
+    "KaTeX_Main-Bold": "mathbf|textbf",
+    "KaTeX_Main-Italic": "mathit|textit",
+    "KaTeX_Math-BoldItalic": "boldsymbol",
+    "KaTeX_SansSerif-Regular": "mathsf|textsf",
+    "KaTeX_Script-Regular": "mathscr|textscr",
+    "KaTeX_Typewriter-Regular": "mathtt|texttt",
+}
+
+
+def letters_in(pages, classes):
+    """Return the characters that formulas show in one of ``classes``, or None if that is unsure.
+
+    Parameters
+    ----------
+    pages : list of str
+    classes : str
+        Their names, with ``|`` between.
+    """
+    shown = re.compile(rf'<span class="(?:[^"]* )?(?:{classes})(?: [^"]*)?"[^>]*>([^<]*)(</span>)?')
+    letters = set()
+    for html in pages:
+        for text, closed in shown.findall(html):
+            if not closed:  # something stands inside that may inherit the font
+                return None
+            letters |= {ord(char) for char in unescape(text)}
+    return letters
+
+
 def subset(path, points):
     """Keep in the font at ``path`` only the glyphs of ``points``."""
     from fontTools import subset as tool
@@ -93,6 +126,7 @@ def trim(folder):
         sheet.write_text(without_icons(style, "\n".join(pages + texts)), encoding="utf-8")
     letters = {ord(c) for html in pages for c in set(unescape(html))}
     for font in static.glob("katex/fonts/*.woff2"):
-        subset(font, letters)
+        own = letters_in(pages, FONTS[font.stem]) if font.stem in FONTS else None
+        subset(font, letters if own is None else own | {ord(" ")})
     for font in static.glob("vendor/fontawesome/webfonts/*.ttf"):
         font.unlink()

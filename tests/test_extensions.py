@@ -150,13 +150,18 @@ def test_a_good_page_builds_without_a_warning_and_fills_every_list(project):
     cells = [*GOOD_PAGE, text("```{results-table}\n```")]
     assert project.build({"sums": cells}) == []
     index, errata, page = project.page("results"), project.page("errata"), project.page("part/sums")
-    assert 'href="part/sums.html#sums-zero"' in index
-    assert "two and two make four in 3 cases" in index
-    assert "test_sums.py::test_add" in index
-    assert "katex" in index
+    entries = project.page("results/sums")
+    assert 'href="results/sums.html#result-sums-zero"' in index
+    assert 'href="../part/sums.html#sums-zero"' in entries
+    assert 'id="result-sums-zero"' in entries
+    assert "two and two make four in 3 cases" in entries
+    assert "test_sums.py::test_add" in entries
+    assert "katex" in entries
     assert 'href="part/sums.html#erratum-five"' in errata
     assert "as extracted" in errata
     assert page.count('class="claim-badge"') == 2
+    assert 'href="../results/sums.html#result-sums-zero"' in page
+    assert 'href="../errata.html#slip-five"' in page
     assert "results-table" in page
     assert "test_add" in page
 
@@ -289,7 +294,17 @@ def test_the_list_of_results_follows_a_change_of_a_chapter(project):
     project.build({"sums": GOOD_PAGE})
     changed = claim("sums-zero", printed="sums-zero\n  holds      in 77 cases\n")
     project.build({"sums": [*GOOD_PAGE[:3], changed, *GOOD_PAGE[4:]]})
-    assert "in 77 cases" in project.page("results")
+    assert "in 77 cases" in project.page("results/sums")
+
+
+def test_entries_are_written_again_only_when_something_changed(project):
+    path = project.folder / "html" / "chapters" / "results" / "sums.html"
+    project.build({"sums": GOOD_PAGE})
+    path.write_text("as it was")
+    project.build({"sums": GOOD_PAGE})
+    assert path.read_text() == "as it was"
+    project.build({"sums": GOOD_PAGE}, [RESULTS[0] | {"title": "Of sums"}])
+    assert "Of sums" in path.read_text()
 
 
 def test_the_graph_follows_references_in_statement_and_proof(project):
@@ -306,7 +321,7 @@ def test_the_graph_follows_references_in_statement_and_proof(project):
         claim("sums-two", "sums-proof"),
     ]
     assert project.build({"sums": cells}, register) == []
-    index = project.page("results")
+    index = project.page("results/sums")
     arrows = re.findall(r"<p>(.*?)</p>", index[index.index("rests-on") :], re.DOTALL)
     plain = [re.sub(r"<[^>]+>", "", arrow) for arrow in arrows]
     assert "Two rests on Proof of two" in plain
@@ -320,10 +335,31 @@ def test_statements_are_copied_without_their_ids_and_numbers(project):
         "$$\na + 0 = a.\n$$ (eq-zero)\n\nas {eq}`eq-zero` says.\n```"
     )
     assert project.build({"sums": [*GOOD_PAGE[:2], text(block), *GOOD_PAGE[3:]]}) == []
-    index = project.page("results")
+    index = project.page("results/sums")
     assert 'id="sums-zero"' not in index
     assert 'id="equation-eq-zero"' not in index
-    assert 'href="part/sums.html#equation-eq-zero"' in index
+    assert 'href="../part/sums.html#equation-eq-zero"' in index
+
+
+def test_the_chapters_are_drawn_with_what_they_rest_on(project):
+    register = [
+        *RESULTS,
+        {"id": "more-sums", "chapter": "more", "kind": "theorem", "title": "More"},
+    ]
+    more = [
+        text("# More"),
+        GOOD_PAGE[1],
+        text(THEOREM.format("more-sums").replace("For all", "By {prf:ref}`sums-zero`, for all")),
+        claim("more-sums"),
+    ]
+    assert project.build({"sums": GOOD_PAGE, "more": more}, register) == []
+    index = project.page("results")
+    assert index.count("<svg") == 1
+    assert re.search(r'<a href="results/more.html" class="group-0"', index)
+    assert "rests on <a" in index
+    other = project.page("results/more")
+    assert 'href="sums.html#result-sums-zero"' in other
+    assert 'href="#result-more-sums"' in other
 
 
 # Mathematics ---

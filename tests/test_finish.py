@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from _ext import access, bundle  # noqa: E402
+from _ext import access, bundle, figures, weight  # noqa: E402
 
 # Faults of the theme ---
 
@@ -180,3 +180,48 @@ def test_fonts_of_the_first_screens_are_fetched_ahead(site):
     page = (site / "part" / "a.html").read_text()
     assert 'href="../_static/katex/fonts/KaTeX_Main-Regular.woff2"' in page
     assert "KaTeX_Math-Italic" not in page
+
+
+# Weight ---
+
+
+def section(name, letters, inner=""):
+    """A section of a page with so many letters."""
+    return f'<section class="x" id="{name}"><p>{"a" * letters}</p>{inner}</section>'
+
+
+def test_heavy_sections_beyond_the_first_screens_are_marked():
+    light = section("light", 100)
+    far = section("far", bundle.HEAVY, section("inner", 10))
+    first = section("first", bundle.HEAVY)
+    page = f"<article><section id='top'><h1>T</h1>{first}{far}{light}</section></article>"
+    marked = bundle.distant(page)
+    assert marked.count('class="distant"') == 1
+    assert '<section class="distant" style="contain-intrinsic-height:auto ' in marked
+    assert marked.index('class="distant"') < marked.index('id="far"') < marked.index('id="inner"')
+    assert 'class="x" id="first"' in marked
+
+
+def test_pages_without_an_article_are_left_alone():
+    assert bundle.distant("<p>x</p>") == "<p>x</p>"
+
+
+def test_a_drawing_loses_remarks_and_digits_but_no_scale():
+    drawing = (
+        '<?xml version="1.0"?>\n<!DOCTYPE svg>\n<svg viewBox="0 0 5.12345 5">\n'
+        "<metadata>\n<x/></metadata><!-- text -->\n"
+        '<path id="a.1234" d="M 1.23456 -0.001 \nL 2 3.5"/>'
+        '<g transform="translate(1.23456 2) scale(0.015625 -0.1)"/></svg>'
+    )
+    assert figures.compact(drawing) == (
+        '<svg viewBox="0 0 5.12345 5"><path id="a.1234" d="M 1.23 0 L 2 3.5"/>'
+        '<g transform="translate(1.23 2) scale(0.015625 -0.1)"/></svg>\n'
+    )
+    assert figures.compact(figures.compact(drawing)) == figures.compact(drawing)
+
+
+def test_a_font_keeps_the_letters_that_are_shown_in_it():
+    page = '<span class="mord mathbf">x</span><span class="mathbf mtight">&amp;</span>y'
+    assert weight.letters_in([page], "mathbf|textbf") == {ord("x"), ord("&")}
+    assert weight.letters_in(['<span class="mathbf"><span>x</span></span>'], "mathbf") is None
+    assert weight.letters_in(["x"], "mathbf") == set()

@@ -14,3 +14,13 @@ def pages():
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     files = [toc["root"]] + [c["file"] for part in toc["parts"] for c in part["chapters"]]
     return [f"{name}.html" for name in files]
+
+
+def chapters():
+    """Return the pages of the chapters: those in the folder of a part."""
+    return [page for page in pages() if page.count("/") > 1]
+
+
+def entries():
+    """Return the pages of results, one for each chapter."""
+    return [f"chapters/results/{Path(page).name}" for page in chapters()]

@@ -5,15 +5,16 @@ import re
 from pathlib import Path
 
 import pytest
-from contents import pages
+from contents import chapters, entries, pages
 
 from mllib.course.figures import COLOURS, DARK
 
 AXE = (Path(__file__).parent / "axe" / "axe.min.js").read_text(encoding="utf-8")
 CHAPTER = "chapters/classification/perceptron.html"
-SOME = ["chapters/intro.html", CHAPTER, "chapters/results.html", "chapters/api.html", "search.html"]
+ENTRIES = "chapters/results/perceptron.html"
+SOME = ["chapters/intro.html", CHAPTER, ENTRIES, "chapters/results.html", "search.html"]
 
-each_page = pytest.mark.parametrize("page", [*pages(), "search.html"])
+each_page = pytest.mark.parametrize("page", [*pages(), *entries(), "search.html"])
 some_pages = pytest.mark.parametrize("page", SOME)
 
 #: Lay everything out, also what is far from the screen.
@@ -138,8 +139,8 @@ def test_lines_and_marks_of_figures_stand_out(context, address, scheme):
         (CHAPTER, ".claim-badge", "borderTopColor"),
         (CHAPTER, ".verdict", "borderTopColor"),
         (CHAPTER, "div.proof.admonition:not(.proof-block)", "borderLeftColor"),
-        ("chapters/results.html", ".results-graph rect", "stroke"),
-        ("chapters/results.html", ".results-graph .arrows path", "stroke"),
+        (ENTRIES, ".results-graph rect", "stroke"),
+        (ENTRIES, ".results-graph .arrows path", "stroke"),
     ],
 )
 def test_lines_of_the_page_stand_out(context, address, scheme, page, selector, edge):
@@ -353,7 +354,7 @@ ROOM = """() => [...document.querySelectorAll('main .cell_input pre, main .highl
   })"""
 
 
-@pytest.mark.parametrize("page", [p for p in pages() if p.count("/") > 1] + ["chapters/api.html"])
+@pytest.mark.parametrize("page", [*chapters(), "chapters/api.html"])
 def test_a_line_of_code_of_100_characters_fits(context, address, page):
     tab = loaded(
         context, address, page, viewport={"width": 1265, "height": 900}

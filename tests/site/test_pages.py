@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
-from contents import ROOT, SITE, pages
+from contents import ROOT, SITE, entries, pages
 
 each_page = pytest.mark.parametrize("page", pages())
 
@@ -25,7 +25,7 @@ def anchors(path):
 # The files -----------------------------------------------------------------------------------
 
 
-@each_page
+@pytest.mark.parametrize("page", [*pages(), *entries()])
 def test_every_internal_link_and_anchor_exists(page):
     path, broken = SITE / page, []
     for link in re.findall(r'\b(?:href|src)="([^"]*)"', html(path)):
@@ -80,7 +80,9 @@ def test_the_results_page_lists_every_result_of_the_published_chapters():
     published = {Path(page).stem for page in pages()}
     for entry in yaml.safe_load((ROOT / "chapters/results.yml").read_text(encoding="utf-8")):
         if entry["chapter"] in published:
-            assert f"result-{entry['id']}" in text, entry["id"]
+            page = f"results/{entry['chapter']}.html"
+            assert f'href="{page}#result-{entry["id"]}"' in text, entry["id"]
+            assert f"result-{entry['id']}" in anchors(SITE / "chapters" / page), entry["id"]
 
 
 # The browser ---------------------------------------------------------------------------------
@@ -135,5 +137,11 @@ def test_one_of_the_twins_is_shown(browser, address, scheme, shown):
 def test_claims_wear_their_badge(browser, address):
     tab = browser.new_page()
     tab.goto(f"{address}/chapters/classification/perceptron.html")
-    assert tab.locator(".cell.claim .claim-badge").count() >= 10
+    badges = tab.locator(".cell.claim .claim-badge")
+    assert badges.count() >= 10
+    link = badges.first.locator("a").first
+    link.click()
+    entry = tab.locator(":target")
+    assert "/results/perceptron.html#result-" in tab.url
+    assert entry.locator(".verdict").count() >= 1
     tab.close()
