@@ -756,8 +756,8 @@ def _refuse_unbounded(program):
     answer = linprog(q, G, np.zeros(len(G)), flat, np.zeros(len(flat)), bounds=(-1, 1))
     if answer.status == 0 and answer.fun < -1e-8:
         raise Unbounded(
-            f"the objective has no minimum: it falls for ever along {np.round(answer.x, 4) + 0.0}; add "
-            f"constraints or make P positive definite.",
+            f"the objective has no minimum: it falls for ever along {np.round(answer.x, 4) + 0.0}; "
+            f"add constraints or make P positive definite.",
             answer.x,
         )
 
