@@ -1016,11 +1016,11 @@ def _sweep(ring, u, W, p, steps, trail, changed=None):
 
 
 def _run(ring, W, p, start=None, backwards=False, keep=True):
-    """Return (trail, total, reach): exact messages, what was divided out of each piece in logs, and
-    after how many steps guesses at the seams no longer mattered. None if they always did.
+    """Return the exact messages as (trail, total, reach), or None if guesses did not lead to them.
 
-    ``start`` holds the true prediction (K, P) for each piece; without it they are guessed
-    and repaired.
+    ``start`` holds the true prediction (K, P) for each piece; without it they are guessed and
+    repaired. ``total`` is the logarithm of what was divided out of each piece, ``reach`` the number
+    of steps after which the guesses no longer mattered.
     """
     K, L, (linked, source) = len(ring.M), len(p.offset), p.linked[backwards]
     steps, trail = range(L - 1, -1, -1) if backwards else range(L), _Trail(ring, K, p, keep)

@@ -288,6 +288,38 @@ def test_fast_variants_equal_the_printed_functions(monkeypatch, name, A, spread,
     assert z.tolist() == np.concatenate([p.states for p in paths]).tolist()
 
 
+@pytest.mark.parametrize(("short", "medium"), [(0, 0), (0, 2**16), (4096, 2**16)])
+@pytest.mark.parametrize("zero", [0.0, 0.3])
+def test_symbols_give_what_their_rows_of_log_densities_give(monkeypatch, short, medium, zero):
+    """Missing symbols, and with ``zero`` = 0 one that no state emits, in one of four sequences."""
+    monkeypatch.setattr(hmm, "_SHORT", short)
+    monkeypatch.setattr(hmm, "_MEDIUM", medium)
+    rng = np.random.default_rng(5)
+    e = rng.dirichlet(np.ones(4), 3)
+    e[:, 3] *= zero
+    emission = CategoricalEmission(e / e.sum(axis=1, keepdims=True))
+    pi, A = rng.dirichlet(np.ones(3)), rng.dirichlet(np.ones(3), 3)
+    lengths = np.array([700, 5, 1, 400])
+    x = rng.integers(-1, 3, lengths.sum())
+    x[702] = 3
+    rows, coded = emission.log_density(x), hmm._densities(emission, x)
+    assert isinstance(coded, hmm._Coded)
+    each = hmm._fast_log_likelihood(pi, A, coded, lengths)
+    assert (each == -np.inf).tolist() == [False, zero == 0, False, False]
+    np.testing.assert_allclose(each, hmm._fast_log_likelihood(pi, A, rows, lengths), rtol=1e-13)
+    starts = np.cumsum(lengths) - lengths
+    parts = [posteriors(pi, A, rows[a : a + m]) for a, m in zip(starts, lengths)]
+    np.testing.assert_allclose(each, [p.log_likelihood for p in parts], rtol=1e-12)
+    gamma, transitions, _ = hmm._fast_smooth(pi, A, coded, lengths)
+    np.testing.assert_allclose(gamma, np.concatenate([p.gamma for p in parts]), atol=1e-12)
+    np.testing.assert_allclose(transitions, sum(p.xi.sum(axis=0) for p in parts), atol=1e-10)
+    z, scores = hmm._fast_viterbi(pi, A, coded, lengths)
+    paths = [viterbi(pi, A, rows[a : a + m]) for a, m in zip(starts, lengths)]
+    np.testing.assert_allclose(scores, [p.log_probability for p in paths], rtol=1e-12)
+    possible = np.repeat(each > -np.inf, lengths)
+    assert z[possible].tolist() == np.concatenate([p.states for p in paths])[possible].tolist()
+
+
 # Markov chains, sampling ---------------------------------------------------------------------
 
 
