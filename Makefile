@@ -60,6 +60,11 @@ live: $(READY) ## Show the site with cells that can be edited and run, on this m
 	@$(PY) _ext/build.py
 	@$(PY) _ext/kernel.py --port $(PORT)
 
+.PHONY: pdf
+pdf: $(READY) ## Print the whole book into _build/book.pdf
+	@$(PY) _ext/build.py
+	@$(PY) _ext/pdf.py
+
 # -- notebooks -----------------------------------------------------------------------------------
 
 CHAPTER ?= all

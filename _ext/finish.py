@@ -37,6 +37,8 @@ def lighter(html, name):
     for pattern in REMOVED:
         html = re.sub(pattern, "", html)
     html = html.replace('data-default-mode=""', 'data-default-mode="auto"')
+    # sphinx-exercise gives one and the same id to all bodies of a page.
+    html = re.sub(r'(<section) id="(?:exercise|solution)-content"', r"\1", html)
     # The title that only print shows is a second heading of the page to a screen reader.
     html = re.sub(
         r'(<div id="jb-print-docs-body"[^>]*>\s*)<h1>(.*?)</h1>',
