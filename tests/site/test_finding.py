@@ -2,12 +2,16 @@
 
 import itertools
 import re
+from pathlib import Path
 
 import pytest
 import yaml
 from contents import ROOT, SITE, pages
 
 PERCEPTRON = "chapters/classification/perceptron.html"
+AXE = (Path(__file__).parent / "axe" / "axe.min.js").read_text(encoding="utf-8")
+RUN_IN = """async (where) => (await axe.run(where)).violations.flatMap((rule) =>
+  rule.nodes.map((node) => `${rule.id}: ${node.target} ${node.failureSummary}`))"""
 CHAPTERS = [page for page in pages() if page.count("/") == 2]
 
 
@@ -277,3 +281,26 @@ def test_each_chapter_offers_its_notebook(page):
     assert link
     stored = ((SITE / page).parent / link[1]).resolve()
     assert stored.read_bytes() == (ROOT / page).with_suffix(".ipynb").read_bytes()
+
+
+# Accessibility of what appears later ---
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_an_open_preview(context, address, scheme):
+    page = context(color_scheme=scheme, reduced_motion="reduce").new_page()
+    page.goto(f"{address}/{PERCEPTRON}")
+    page.keyboard.press("Tab")
+    page.locator("a[data-preview][href='#perceptron-mistake-bound']").first.focus()
+    page.get_by_role("tooltip").wait_for()
+    page.evaluate(AXE)
+    assert page.evaluate(RUN_IN, "#book-preview") == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_the_answers_of_the_search(context, address, scheme):
+    page = context(color_scheme=scheme, reduced_motion="reduce").new_page()
+    page.goto(f"{address}/search.html?q=margin")
+    page.locator("#search-names li").first.wait_for()
+    page.evaluate(AXE)
+    assert page.evaluate(RUN_IN, "#search-names") == []
