@@ -17,9 +17,10 @@ import numpy as np
 from mllib.concentration import bernoulli_rate, binomial_mean_tail, chebyshev_bound, hoeffding_bound
 from mllib.course.datasets import earthquakes, faithful
 from mllib.course.figures import COLOURS, line_across, plot_classes, use_book_style
+from mllib.decision_theory import add_intercept
 from mllib.hidden_markov_models import PoissonHMM
 from mllib.mixtures_and_em import GaussianMixture
-from mllib.perceptron import add_intercept, perceptron, separating_weights, weight_path
+from mllib.perceptron import perceptron, separating_weights, weight_path
 from mllib.support_vector_machines import SVC
 
 ROOT = Path(__file__).resolve().parent.parent

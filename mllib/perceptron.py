@@ -20,6 +20,7 @@ from mllib.base import (
     convergence_warning,
     random_generator,
 )
+from mllib.decision_theory import add_intercept
 
 __all__ = [
     "BatchPerceptron",
@@ -28,7 +29,6 @@ __all__ = [
     "KernelRun",
     "Perceptron",
     "PerceptronRun",
-    "add_intercept",
     "averaged_weights",
     "batch_perceptron",
     "functional_margin",
@@ -89,26 +89,6 @@ def _check_signs(y, n=None):
 def _check_sample(X, y):
     X = check_array(X)
     return X, _check_signs(y, len(X))
-
-
-def add_intercept(X):
-    """Return (1, X): a column of ones first, so that w_0 plays the part of the offset b.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-
-    Returns
-    -------
-    array of shape (n, d + 1)
-
-    Examples
-    --------
-    >>> add_intercept([[3.0, 4.0]])
-    array([[1., 3., 4.]])
-    """
-    X = check_array(X)
-    return np.column_stack([np.ones(len(X)), X])
 
 
 def perceptron(X, y, *, eta=1.0, max_epochs=1000, ties="mistake", rng=None):

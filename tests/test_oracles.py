@@ -24,6 +24,7 @@ from sklearn.svm import SVC as SklearnSVC
 from sklearn.svm import LinearSVC as SklearnLinearSVC
 
 from mllib import concentration, decision_theory, estimation, optimization, probability
+from mllib.decision_theory import add_intercept
 from mllib.hidden_markov_models import (
     HMM,
     CategoricalEmission,
@@ -49,7 +50,7 @@ from mllib.linear_algebra import (
 from mllib.mixtures_and_em import GaussianMixture, MixtureParams
 from mllib.numerics import squared_distances
 from mllib.pac_learning import empirical_risk, erm, linear_dichotomies
-from mllib.perceptron import Perceptron, add_intercept, perceptron
+from mllib.perceptron import Perceptron, perceptron
 from mllib.support_vector_machines import (
     SVC,
     LinearSVC,

@@ -5,12 +5,12 @@ import itertools
 import numpy as np
 import pytest
 
+from mllib.decision_theory import add_intercept
 from mllib.perceptron import (
     BatchPerceptron,
     KernelPerceptron,
     Perceptron,
     _perceptron_by_blocks,
-    add_intercept,
     averaged_weights,
     batch_perceptron,
     functional_margin,

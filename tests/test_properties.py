@@ -15,6 +15,7 @@ from mllib import (
     pac_learning,
     probability,
 )
+from mllib.decision_theory import add_intercept
 from mllib.hidden_markov_models import forward, posteriors, viterbi
 from mllib.linear_algebra import (
     condition_number,
@@ -40,7 +41,7 @@ from mllib.mixtures_and_em import (
     m_step,
     responsibilities,
 )
-from mllib.perceptron import add_intercept, is_separable, kernel_perceptron, perceptron
+from mllib.perceptron import is_separable, kernel_perceptron, perceptron
 from mllib.support_vector_machines import (
     SVC,
     kkt_residuals,

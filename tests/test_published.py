@@ -10,7 +10,12 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from mllib import estimation, optimization
 from mllib.concentration import clopper_pearson
 from mllib.course.datasets import berkeley, earthquakes, faithful
-from mllib.decision_theory import cost_sensitive_rule, cost_threshold, posterior
+from mllib.decision_theory import (
+    add_intercept,
+    cost_sensitive_rule,
+    cost_threshold,
+    posterior,
+)
 from mllib.hidden_markov_models import PoissonHMM, forward, posteriors, viterbi
 from mllib.linear_algebra import (
     condition_number,
@@ -22,7 +27,7 @@ from mllib.linear_algebra import (
 )
 from mllib.mixtures_and_em import GaussianMixture, e_step, em, m_step, start_from_labels
 from mllib.pac_learning import linear_dichotomies, vc_dimension
-from mllib.perceptron import add_intercept, perceptron
+from mllib.perceptron import perceptron
 from mllib.probability import FiniteSpace, bayes, marginal
 from mllib.support_vector_machines import polynomial_kernel, smo
 
