@@ -52,7 +52,11 @@ def articles(site, pages):
         inside = re.search(r'<article class="bd-article"[^>]*>(.*?)</article>', html, re.DOTALL)[1]
         for pattern in _SCREEN:
             inside = re.sub(pattern, "", inside, flags=re.DOTALL)
-        yield page, inside.replace('loading="lazy"', "").replace("<details", "<details open")
+        # Nothing is laid out later than the rest on paper.
+        inside = re.sub(
+            r' class="[a-z]+" style="contain-intrinsic-[^"]*"|\sloading="lazy"', "", inside
+        )
+        yield page, inside.replace("<details", "<details open")
 
 
 def key(page):
@@ -101,11 +105,8 @@ def title_of(html):
 
 def headings(html):
     """Return (anchor, HTML) of the second-level headings of an article."""
-    found = re.findall(
-        r'<section id="([^"]+)">\s*(?:<span id="[^"]*"></span>)*<h2[^>]*>(.*?)</h2>',
-        html,
-        re.DOTALL,
-    )
+    section = r'<section\b[^>]*\sid="([^"]+)"[^>]*>\s*(?:<span id="[^"]*"></span>\s*)*'
+    found = re.findall(section + r"<h2[^>]*>(.*?)</h2>", html, re.DOTALL)
     return [(anchor, re.sub(r"</?a\b[^>]*>", "", text)) for anchor, text in found]
 
 
@@ -196,6 +197,11 @@ FIT = """() => {
       one.size = Math.max(one.least, one.size * Math.min(ratio, 0.99) * 0.995);
       one.part.style.fontSize = `${one.size}em`;
     }
+  }
+  for (const code of document.querySelectorAll("pre")) { // short code is not torn apart
+    if (code.textContent.split("\\n").length > 15) continue;
+    const box = code.closest(".cell_input, .output") || code.parentElement;
+    box.style.setProperty("break-inside", "avoid", "important");
   }
   const edge = document.querySelector("main").getBoundingClientRect().right + 1;
   const parts = ".katex-html .katex-base, img, pre, td, p, li, .equation-number";

@@ -85,6 +85,7 @@ def test_the_outline_has_every_section_with_its_number(printed, parts):
     assert len(outline) == len(set(outline)) or outline.count("Exercises") <= 1
     for page, html in pdf.articles(SITE, parts[1][1]):
         assert pdf.title_of(html)[1] in outline, page
+        assert len(pdf.headings(html)) == html.count("<h2") > 5
         for _, heading in pdf.headings(html):
             if "katex" not in heading:
                 assert re.sub(r"<[^>]+>", "", heading).replace("&amp;", "&") in outline, heading
