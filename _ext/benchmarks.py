@@ -35,7 +35,8 @@ def ratios(seeds):
     lines = []
     for seed in seeds or ():
         low, high = (f"{x:.2g}" for x in seed["spread"])
-        lines.append(f"{seed['ratio']:.2g} ({low} to {high})")
+        line = f"{seed['ratio']:.2g} ({low} to {high})"
+        lines.append(line.replace(" ", "\N{NO-BREAK SPACE}"))
     return "<br>".join(lines) or "not measured"
 
 

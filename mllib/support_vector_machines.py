@@ -789,6 +789,10 @@ class _KernelRows:
         return max(float(np.max(self.diagonal)), 1e-290)
 
     @cached_property
+    def constant(self):
+        return bool((self.diagonal == self.scale).all())
+
+    @cached_property
     def inverse(self):
         if self.n > min(self.INVERSE, self.WHOLE):
             return None
@@ -797,9 +801,15 @@ class _KernelRows:
     def inverted(self, K, k):
         """Return 1 / (k + K_jj - 2 K_ij) for some rows K of the matrix, with diagonal k."""
         curve = K * -2.0
-        curve += self.diagonal
-        curve += k
-        curve = _floor_curvature(curve, self.diagonal, self.C, self.scale)
+        if self.constant:
+            curve += 2 * self.scale
+        else:
+            curve += self.diagonal
+            curve += k
+        if self.C != np.inf and np.minimum.reduce(curve, axis=None) >= -1e-5 * self.scale:
+            np.maximum(curve, 1e-12 * self.scale, out=curve)  # as below, with less ado
+        else:
+            curve = _floor_curvature(curve, self.diagonal, self.C, self.scale)
         return np.divide(1.0, curve, out=curve)
 
     def restrict(self, rows):
