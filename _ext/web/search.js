@@ -47,11 +47,14 @@
     place.before(box);
   };
 
+  // What an excerpt leaves out: second copies of formulas, contents for print, buttons.
+  const UNREAD = ".katex-mathml, #jb-print-docs-body, nav, footer, .permalink, .claim-badge, .copybtn";
+
   if (typeof Search === "object") {
     const whole = Search.htmlToText;
     Search.htmlToText = (html, anchor) => {
       const page = new DOMParser().parseFromString(html, "text/html");
-      page.querySelectorAll(".katex-mathml, .permalink, .claim-badge, .copybtn").forEach((part) => part.remove());
+      page.querySelectorAll(UNREAD).forEach((part) => part.remove());
       return whole(page.documentElement.outerHTML, anchor);
     };
   }

@@ -109,6 +109,7 @@ def test_excerpts_show_a_formula_once(tab):
     text = page.locator("#search-results").inner_text()
     assert "\\tilde" not in text
     assert "\\gamma" not in text
+    assert "Contents" not in text
 
 
 def test_a_search_without_an_answer_shows_no_empty_list(tab):
@@ -244,6 +245,21 @@ def test_a_reference_to_another_page_fetches_one_small_file(tab, address):
     assert len(preview.inner_text()) > 20
     assert [u.partition(".previews")[1] for u in fetched if u.endswith(".js")] == [".previews"]
     assert all(u.startswith(address) for u in fetched)
+
+
+def test_search_and_previews_work_from_the_disk_too(context):
+    page = context().new_page()
+    page.goto(f"{(SITE / 'search.html').as_uri()}?q=novikoff")
+    page.locator("#search-names li a").first.click()
+    page.wait_for_url("**/perceptron.html#perceptron-mistake-bound")
+    marked = re.compile(r'<a data-preview class="reference internal" href="([^"#]+#[^"]+)"')
+    for path in sorted(SITE.glob("chapters/*/*.html")):
+        if found := marked.search(path.read_text(encoding="utf-8")):
+            break
+    page.goto(path.as_uri())
+    page.keyboard.press("Tab")
+    page.locator(f"a[data-preview][href='{found[1]}']").first.focus()
+    page.get_by_role("tooltip").wait_for()
 
 
 # Copying and downloading ---
