@@ -1161,7 +1161,9 @@ class _FastStatistics:
         for first in range(0, len(self.X), self.rows):
             chunk = slice(first, first + self.rows)
             X = self.X[chunk]
-            F = self.kept if self.kept is not None else _monomials(X.T, self.diagonal)
+            F = self.kept
+            if F is None:
+                F = _monomials(np.ascontiguousarray(X.T), self.diagonal)
             log_joint = C @ F if polynomial else _log_joint_cholesky(X, params, W, half_log_det)
             if self.labels is not None:
                 _only_known(log_joint.T, self.labels[chunk])

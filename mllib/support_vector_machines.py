@@ -806,7 +806,8 @@ class _KernelRows:
         else:
             curve += self.diagonal
             curve += k
-        if self.C != np.inf and np.minimum.reduce(curve, axis=None) >= -1e-5 * self.scale:
+        finite = not np.isinf(self.C)
+        if finite and np.minimum.reduce(curve, axis=None) >= -1e-5 * self.scale:
             np.maximum(curve, 1e-12 * self.scale, out=curve)  # as below, with less ado
         else:
             curve = _floor_curvature(curve, self.diagonal, self.C, self.scale)
