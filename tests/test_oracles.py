@@ -10,20 +10,35 @@ from scipy.optimize import linprog, minimize, minimize_scalar, rosen, rosen_der,
 from scipy.special import expit, logsumexp
 from scipy.stats import binom, dirichlet, multinomial, multivariate_normal, norm
 from scipy.stats import entropy as scipy_entropy
+from sklearn import linear_model as sklearn_linear
 from sklearn import metrics as sklearn_metrics
+from sklearn import model_selection as sklearn_selection
 from sklearn.covariance import EmpiricalCovariance
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
+from sklearn.linear_model import Lasso as SklearnLasso
 from sklearn.linear_model import Perceptron as SklearnPerceptron
+from sklearn.linear_model import Ridge as SklearnRidge
+from sklearn.linear_model import lars_path as sklearn_lars_path
 from sklearn.metrics import zero_one_loss
 from sklearn.mixture import GaussianMixture as SklearnMixture
 from sklearn.naive_bayes import CategoricalNB
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC as SklearnSVC
 from sklearn.svm import LinearSVC as SklearnLinearSVC
+from statsmodels.regression.linear_model import OLS
+from statsmodels.regression.quantile_regression import QuantReg
 
-from mllib import concentration, decision_theory, estimation, optimization, probability
+from mllib import (
+    concentration,
+    decision_theory,
+    estimation,
+    least_squares,
+    model_selection,
+    optimization,
+    probability,
+)
 from mllib.decision_theory import add_intercept
 from mllib.hidden_markov_models import (
     HMM,
@@ -51,6 +66,16 @@ from mllib.mixtures_and_em import GaussianMixture, MixtureParams
 from mllib.numerics import squared_distances
 from mllib.pac_learning import empirical_risk, erm, linear_dichotomies
 from mllib.perceptron import Perceptron, perceptron
+from mllib.ridge_and_lasso import (
+    Lasso,
+    Ridge,
+    centre,
+    lars_path,
+    lasso,
+    lasso_objective,
+    path_at,
+    ridge_objective,
+)
 from mllib.support_vector_machines import (
     SVC,
     LinearSVC,
@@ -604,3 +629,168 @@ def test_gradient_and_newton_steps_end_where_scipy_ends():
     assert slow.converged
     assert slow.n_iter > 10 * ours.n_iter
     np.testing.assert_allclose(slow.z, theirs.x, rtol=1e-5)
+
+
+# Model selection ---
+
+
+def test_cross_validation_equals_scikit_learn():
+    X, y = load_diabetes(return_X_y=True)
+    model = sklearn_linear.Ridge(0.05)
+    cv = model_selection.cross_validate(model, X, y, folds=7)
+    theirs = sklearn_selection.cross_val_score(
+        model, X, y, cv=sklearn_selection.KFold(7), scoring="neg_mean_squared_error"
+    )
+    np.testing.assert_allclose(cv.losses, -theirs, rtol=1e-12)
+    np.testing.assert_allclose(
+        model_selection.cross_val_score(model, X, y, folds=7),
+        sklearn_selection.cross_val_score(model, X, y, cv=sklearn_selection.KFold(7)),
+        rtol=1e-12,
+    )
+    shuffled = sklearn_selection.KFold(4, shuffle=True, random_state=3)  # their folds, our loop
+    np.testing.assert_allclose(
+        model_selection.cross_val_score(model, X, y, folds=shuffled),
+        sklearn_selection.cross_val_score(model, X, y, cv=shuffled),
+        rtol=1e-12,
+    )
+    ours = model_selection.KFold(4, shuffle=True, random_state=3)  # our folds, their loop
+    np.testing.assert_allclose(
+        model_selection.cross_val_score(model, X, y, folds=ours),
+        sklearn_selection.cross_val_score(model, X, y, cv=ours),
+        rtol=1e-12,
+    )
+
+
+def test_grid_search_equals_scikit_learn():
+    X, y = load_diabetes(return_X_y=True)
+    grid = {"alpha": [10.0, 1.0, 0.1, 0.01, 0.001]}
+    ours = model_selection.grid_search(sklearn_linear.Ridge(), grid, X, y, folds=5)
+    theirs = sklearn_selection.GridSearchCV(
+        sklearn_linear.Ridge(), grid, cv=5, scoring="neg_mean_squared_error"
+    ).fit(X, y)
+    np.testing.assert_allclose(ours.means, -theirs.cv_results_["mean_test_score"], rtol=1e-12)
+    assert ours.setting == theirs.best_params_
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_leave_one_out_of_ridge_equals_scikit_learn(intercept):
+    X, y = load_diabetes(return_X_y=True)
+    lambdas = np.geomspace(1e-4, 10, 11)
+    ours = model_selection.RidgeCV(lambdas, fit_intercept=intercept).fit(X, y)
+    theirs = sklearn_linear.RidgeCV(lambdas, fit_intercept=intercept, store_cv_results=True).fit(
+        X, y
+    )
+    np.testing.assert_allclose(ours.scores_, theirs.cv_results_.mean(axis=0), rtol=1e-9)
+    assert ours.lambda_ == theirs.alpha_
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-8)
+
+
+def test_bic_of_linear_regression_equals_statsmodels():
+    X, y = load_diabetes(return_X_y=True)
+    A = add_intercept(X[:, :4])
+    theirs = OLS(y, A).fit()
+    log_likelihood = model_selection.gaussian_log_likelihood_linear(A, y)
+    assert log_likelihood == pytest.approx(theirs.llf, rel=1e-12)
+    # statsmodels does not count the variance, and multiplies by -2
+    assert model_selection.bic(log_likelihood, 5, len(y)) == pytest.approx(theirs.bic / -2)
+
+
+def test_evidence_of_linear_regression_equals_the_gaussian_density():
+    X, y = load_diabetes(return_X_y=True)
+    X, y = 20 * X[:30], y[:30] / 50
+    cov = 0.8 * np.eye(30) + 0.3 * X @ X.T
+    expected = multivariate_normal(np.zeros(30), cov).logpdf(y)
+    ours = model_selection.log_evidence_linear(X, y, sigma2=0.8, tau2=0.3)
+    assert ours == pytest.approx(expected, rel=1e-10)
+
+
+# Least squares -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("shape", [(60, 5), (5, 12)])
+def test_least_squares_agrees_with_scikit_learn(shape, intercept):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal(shape) + 3, rng.standard_normal(shape[0])
+    ours = least_squares.LinearRegression(fit_intercept=intercept).fit(X, y)
+    theirs = sklearn_linear.LinearRegression(fit_intercept=intercept).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9, atol=1e-12)
+    assert ours.intercept_ == pytest.approx(theirs.intercept_, rel=1e-9, abs=1e-12)
+    assert ours.rank_ == theirs.rank_
+    assert ours.score(X, y) == pytest.approx(theirs.score(X, y), abs=1e-12)
+
+
+def test_least_squares_agrees_with_statsmodels():
+    X, y = load_breast_cancer(return_X_y=True)
+    A = np.column_stack([np.ones(len(X)), X[:, :6]])
+    theirs = OLS(y, A).fit()
+    fit = least_squares.least_squares(A, y)
+    np.testing.assert_allclose(fit.w, theirs.params, rtol=1e-8)
+    assert fit.rss == pytest.approx(theirs.ssr, rel=1e-10)
+    s2 = fit.rss / (len(y) - 7)
+    np.testing.assert_allclose(
+        np.sqrt(np.diag(least_squares.covariance(A, s2))), theirs.bse, rtol=1e-8
+    )
+    assert least_squares.log_likelihood(A, y, fit.w, fit.rss / len(y)) == pytest.approx(
+        theirs.llf, rel=1e-10
+    )
+    np.testing.assert_allclose(
+        least_squares.leverages(A), theirs.get_influence().hat_matrix_diag, rtol=1e-8
+    )
+
+
+def test_least_absolute_deviations_agree_with_median_regression():
+    rng = np.random.default_rng(1)
+    X = np.column_stack([np.ones(81), rng.standard_normal((81, 2))])
+    y = X @ [1.0, -2.0, 0.5] + rng.laplace(size=81)
+    theirs = QuantReg(y, X).fit(0.5).params
+    ours = least_squares.least_absolute_deviations(X, y)
+    np.testing.assert_allclose(ours, theirs, atol=1e-4)
+    assert np.abs(y - X @ ours).sum() <= np.abs(y - X @ theirs).sum() + 1e-9
+
+
+def test_polynomial_features_agree_with_scikit_learn():
+    X = np.random.default_rng(2).standard_normal((9, 3))
+    theirs = PolynomialFeatures(4).fit_transform(X)
+    np.testing.assert_allclose(least_squares.polynomial_features(X, 4), theirs, rtol=1e-12)
+
+
+# Ridge and lasso ---
+
+
+@pytest.mark.parametrize("lam", [1e-3, 0.1, 10.0])
+@pytest.mark.parametrize("rows", [442, 8])
+def test_ridge_equals_scikit_learn(lam, rows):
+    X, y = load_diabetes(return_X_y=True)
+    X, y = X[:rows], y[:rows]
+    ours, theirs = Ridge(lam).fit(X, y), SklearnRidge(alpha=lam).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-7)
+    assert ours.intercept_ == pytest.approx(theirs.intercept_, rel=1e-10)
+    Z, t = X - X.mean(axis=0), y - y.mean()
+    best = ridge_objective(ours.coef_, Z, t, lam)
+    assert best <= ridge_objective(theirs.coef_, Z, t, lam) * (1 + 1e-13)
+
+
+@pytest.mark.parametrize("lam", [1.0, 60.0, 900.0])
+def test_lasso_equals_scikit_learn(lam):
+    X, y = load_diabetes(return_X_y=True)
+    n = len(y)
+    ours = Lasso(lam).fit(X, y)
+    theirs = SklearnLasso(alpha=lam / (2 * n), tol=1e-12, max_iter=100_000).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-6, atol=1e-6)
+    assert ours.intercept_ == pytest.approx(theirs.intercept_, rel=1e-10)
+    Z, t = X - X.mean(axis=0), y - y.mean()
+    best = lasso_objective(ours.coef_, Z, t, lam)
+    assert best <= lasso_objective(theirs.coef_, Z, t, lam) * (1 + 1e-13)
+    assert lasso(Z, t, lam).objective[-1] == pytest.approx(best, rel=1e-9)
+
+
+@pytest.mark.parametrize("method", ["lasso", "lar"])
+def test_kinks_of_the_path_equal_scikit_learn(method):
+    X, y = load_diabetes(return_X_y=True)
+    data = centre(X, y)
+    path = lars_path(data.X, data.y, drop=method == "lasso")
+    alphas, _, coefs = sklearn_lars_path(data.X, data.y, method=method)
+    np.testing.assert_allclose(path.lam, 2 * len(y) * alphas, atol=1e-7)
+    np.testing.assert_allclose(path.W, coefs.T, atol=1e-6)
+    assert not path_at(path, 2000.0).any()

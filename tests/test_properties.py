@@ -11,6 +11,8 @@ from mllib import (
     concentration,
     decision_theory,
     estimation,
+    least_squares,
+    model_selection,
     optimization,
     pac_learning,
     probability,
@@ -42,6 +44,17 @@ from mllib.mixtures_and_em import (
     responsibilities,
 )
 from mllib.perceptron import is_separable, kernel_perceptron, perceptron
+from mllib.ridge_and_lasso import (
+    Lasso,
+    Ridge,
+    centre,
+    lars_path,
+    lasso_kkt,
+    path_at,
+    ridge,
+    ridge_svd,
+    shrinkage_factors,
+)
 from mllib.support_vector_machines import (
     SVC,
     kkt_residuals,
@@ -661,3 +674,127 @@ def test_the_dual_function_is_concave_and_below_the_primal(first, second, t):
     g = [optimization.dual_function(program, lam).value for lam in (a, b, t * a + (1 - t) * b)]
     assert max(g) <= best + 1e-9
     assert g[2] >= t * g[0] + (1 - t) * g[1] - 1e-9 * (1 + max(map(abs, g)))
+
+
+# Model selection ---
+
+
+@given(
+    arrays(float, (9, 3), elements=st.integers(-5, 5).map(float)),
+    vectors(9, 9),
+    st.floats(0.1, 100),
+    st.booleans(),
+)
+def test_leave_one_out_by_one_fit_equals_refits(X, y, lam, intercept):
+    A = add_intercept(X) if intercept else X
+    penalty = lam * np.eye(A.shape[1])
+    penalty[0, 0] = 0 if intercept else lam
+    refits = []
+    for i in range(9):
+        B, t = np.delete(A, i, 0), np.delete(y, i)
+        refits.append(y[i] - A[i] @ np.linalg.solve(B.T @ B + penalty, B.T @ t))
+    ours = model_selection.loo_residuals(X, y, lam, intercept=intercept)
+    np.testing.assert_allclose(ours, refits, rtol=1e-8, atol=1e-8 * (1 + np.abs(y).max()))
+
+
+@given(
+    arrays(float, (6, 2), elements=st.integers(-5, 5).map(float)),
+    vectors(6, 6),
+    st.floats(0.1, 10),
+    st.integers(0, 10**6),
+)
+def test_gcv_does_not_change_when_the_samples_are_rotated(X, y, lam, seed):
+    Q = np.linalg.qr(np.random.default_rng(seed).normal(size=(6, 6)))[0]
+    plain = model_selection.gcv_ridge(X, y, lam)
+    turned = model_selection.gcv_ridge(Q @ X, Q @ y, lam)
+    np.testing.assert_allclose(turned, plain, rtol=1e-8, atol=1e-10)
+
+
+@given(st.integers(2, 40), st.data())
+def test_folds_partition_the_rows(n, data):
+    k = data.draw(st.integers(2, n))
+    labels = data.draw(arrays(int, n, elements=st.integers(0, 2)))
+    rng = np.random.default_rng(data.draw(st.integers(0, 100)))
+    for options in ({}, {"rng": rng}, {"rng": rng, "labels": labels}):
+        folds = model_selection.k_fold(n, k, **options)
+        assert sorted(np.concatenate([f.validation for f in folds])) == list(range(n))
+        sizes = [len(f.validation) for f in folds]
+        assert max(sizes) - min(sizes) <= 1
+
+
+# Least squares -----------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 10**6), st.floats(-3, 3), st.floats(-100, 100))
+def test_least_squares_moves_with_its_targets_and_inputs(seed, scale, shift):
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((15, 3)), rng.standard_normal(15)
+    T = np.linalg.qr(rng.standard_normal((3, 3)))[0] @ np.diag([1.0, 2.0, 4.0])
+    plain = least_squares.LinearRegression().fit(X, y)
+    moved = least_squares.LinearRegression().fit(X, scale * y + X @ [1.0, 2.0, 3.0] + shift)
+    np.testing.assert_allclose(moved.coef_, scale * plain.coef_ + [1, 2, 3], atol=1e-9)
+    assert np.isclose(moved.intercept_, scale * plain.intercept_ + shift, atol=1e-9)
+    turned = least_squares.LinearRegression().fit(X @ T + shift, y)
+    np.testing.assert_allclose(turned.predict(X @ T + shift), plain.predict(X), atol=1e-8)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([1e-8, 1e8]))
+def test_least_squares_in_other_units(seed, unit):
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((12, 4)), rng.standard_normal(12)
+    X[:, 3] = X[:, 0] if seed % 2 else X[:, 3]
+    plain = least_squares.least_squares(X, y, intercept=True)
+    other = least_squares.least_squares(unit * X, y / unit, intercept=True)
+    assert other.rank == plain.rank
+    np.testing.assert_allclose(other.w * unit**2, plain.w, rtol=1e-8, atol=1e-9)
+    assert np.isclose(other.b * unit, plain.b, rtol=1e-8, atol=1e-9)
+
+
+# Ridge and lasso ---
+
+
+@given(
+    arrays(float, (7, 3), elements=st.integers(-5, 5).map(float)),
+    arrays(float, 7, elements=st.integers(-9, 9).map(float)),
+    st.sampled_from([0.01, 1.0, 30.0]),
+)
+def test_ridge_follows_rotations_and_the_lasso_does_not_need_to(X, y, lam):
+    Q = np.linalg.qr(np.array([[2.0, 1, 0], [0, 1, 3], [1, 0, 1]]))[0]
+    w = ridge(X, y, lam)
+    np.testing.assert_allclose(ridge(X @ Q, y, lam), Q.T @ w, atol=1e-8)
+    np.testing.assert_allclose(push_through(X, lam) @ y, w, atol=1e-8)
+    np.testing.assert_allclose(ridge_svd(X, y, lam), w, atol=1e-8)
+    assert np.linalg.norm(ridge(X, y, 2 * lam)) <= np.linalg.norm(w) + 1e-12
+    hat = X @ np.linalg.solve(X.T @ X + lam * np.eye(3), X.T)
+    np.testing.assert_allclose(shrinkage_factors(X, lam).sum(), np.trace(hat), atol=1e-9)
+
+
+@given(
+    arrays(float, (6, 4), elements=st.integers(-3, 3).map(float)),
+    arrays(float, 6, elements=st.integers(-9, 9).map(float)),
+    st.permutations(range(4)),
+    st.sampled_from([0.2, 1.0, 7.0]),
+)
+def test_lasso_conditions_signs_and_orders(X, y, order, lam):
+    w = path_at(lars_path(X, y), lam)
+    assert lasso_kkt(w, X, y, lam).max() < 1e-8
+    flipped = X * np.array([1, -1, 1, -1])
+    other = path_at(lars_path(flipped[:, order], y), lam)
+    back = np.empty(4)
+    back[list(order)] = other
+    np.testing.assert_allclose(flipped @ back, X @ w, atol=1e-7)  # the fit is unique, w need not be
+    assert abs(np.abs(back).sum() - np.abs(w).sum()) < 1e-7
+
+
+@given(
+    arrays(float, (6, 2), elements=st.integers(-3, 3).map(float)),
+    arrays(float, 6, elements=st.integers(-9, 9).map(float)),
+    st.integers(-1000, 1000),
+)
+def test_a_free_offset_follows_every_shift(X, y, shift):
+    for model in (Ridge(0.5), Lasso(0.5)):
+        before = model.fit(X, y).predict(X)
+        after = model.fit(X + shift, y + shift).predict(X + shift)
+        np.testing.assert_allclose(after - shift, before, atol=1e-7)
+    data = centre(X, y)
+    np.testing.assert_allclose(data.X.sum(axis=0), 0, atol=1e-12)

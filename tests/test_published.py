@@ -7,9 +7,13 @@ import numpy as np
 import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
 
-from mllib import estimation, optimization
+from mllib import (
+    estimation,
+    least_squares,
+    optimization,
+)
 from mllib.concentration import clopper_pearson
-from mllib.course.datasets import berkeley, earthquakes, faithful
+from mllib.course.datasets import berkeley, diabetes, earthquakes, faithful, longley
 from mllib.decision_theory import (
     add_intercept,
     cost_sensitive_rule,
@@ -29,6 +33,7 @@ from mllib.mixtures_and_em import GaussianMixture, e_step, em, m_step, start_fro
 from mllib.pac_learning import linear_dichotomies, vc_dimension
 from mllib.perceptron import perceptron
 from mllib.probability import FiniteSpace, bayes, marginal
+from mllib.ridge_and_lasso import centre, lars_path
 from mllib.support_vector_machines import polynomial_kernel, smo
 
 # Perceptron ---
@@ -311,3 +316,51 @@ def test_damped_newton_on_separable_logistic_data(damping, iterations, w):
     assert run.converged
     assert run.n_iter + 1 == iterations
     np.testing.assert_allclose(run.z, w, rtol=5e-5)
+
+
+# Least squares -----------------------------------------------------------------------------------
+
+
+def test_longley_to_the_certified_digits():
+    # NIST StRD, data set Longley: certified values of the multiple regression with intercept.
+    certified = [
+        -3482258.63459582,
+        15.0618722713733,
+        -0.0358191792925910,
+        -2.02022980381683,
+        -1.03322686717359,
+        -0.0511041056535807,
+        1829.15146461355,
+    ]
+    deviations = [
+        890420.383607373,
+        84.9149257747669,
+        0.0334910077722432,
+        0.488399681651699,
+        0.214274163161675,
+        0.226073200069370,
+        455.478499142212,
+    ]
+    table = longley()
+    model = least_squares.LinearRegression().fit(table.X, table.y)
+    found = np.append(model.intercept_, model.coef_)
+    np.testing.assert_allclose(found, certified, rtol=1e-12)
+    s2 = model.sigma2_ * 16 / 9
+    assert np.sqrt(s2) == pytest.approx(304.854073561965, rel=1e-12)
+    assert model.score(table.X, table.y) == pytest.approx(0.995479004577296, rel=1e-13)
+    spread = np.sqrt(np.diag(least_squares.covariance(add_intercept(table.X), s2)))
+    np.testing.assert_allclose(spread, deviations, rtol=1e-7)
+
+
+# Ridge and lasso ---
+
+
+def test_order_of_the_diabetes_path():
+    # Efron et al. (2004), Figure 1 and section 3: LARS takes 3 9 4 7 2 10 5 8 6 1; on the lasso's
+    # path variable 7 leaves in the eleventh step and comes back in the twelfth.
+    table = diabetes()
+    data = centre(table.X, table.y)
+    angles = lars_path(data.X, data.y, drop=False).entered[:-1]
+    assert [j + 1 for j in angles] == [3, 9, 4, 7, 2, 10, 5, 8, 6, 1]
+    moves = [j + 1 if j >= 0 else -(~j + 1) for j in lars_path(data.X, data.y).entered[:-1]]
+    assert moves == [3, 9, 4, 7, 2, 10, 5, 8, 6, 1, -7, 7]

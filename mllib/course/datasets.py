@@ -8,7 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Table", "berkeley", "breast_cancer", "digits", "earthquakes", "faithful", "iris"]
+__all__ = [
+    "Table",
+    "berkeley",
+    "breast_cancer",
+    "diabetes",
+    "digits",
+    "earthquakes",
+    "faithful",
+    "iris",
+    "longley",
+]
 
 
 class Table(NamedTuple):
@@ -64,6 +74,25 @@ def berkeley():
     )
 
 
+def longley():
+    """Longley: employment in the United States, 1947 to 1962, and six inputs that move along."""
+    data = _csv("longley")
+    return Table(
+        data[:, :6],
+        data[:, 6],
+        (
+            "GNP deflator (1954 = 100)",
+            "GNP (million dollars)",
+            "unemployed (thousand)",
+            "armed forces (thousand)",
+            "population (thousand)",
+            "year",
+        ),
+        (),
+        "Longley (1967), JASA 62, 819-841; NIST StRD. y is total employment in thousands.",
+    )
+
+
 def _from_sklearn(loader, source):
     bunch = loader()
     classes = tuple(map(str, getattr(bunch, "target_names", ())))
@@ -92,4 +121,13 @@ def digits():
 
     return _from_sklearn(
         load_digits, "Alpaydin and Kaynak (1998), UCI optical recognition of handwritten digits."
+    )
+
+
+def diabetes():
+    """Diabetes: 442 patients, ten measurements of mean 0 and length 1, progress after a year."""
+    from sklearn.datasets import load_diabetes
+
+    return _from_sklearn(
+        load_diabetes, "Efron, Hastie, Johnstone and Tibshirani (2004), Annals of Statistics 32."
     )

@@ -1,0 +1,590 @@
+"""Least squares: the affine function that comes closest to the targets in squared distance.
+
+Chapter: Regression, *Least squares*. Main references: Legendre (1805), Gauss (1823), Golub and
+Van Loan (2013).
+"""
+
+from itertools import combinations_with_replacement
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, svd
+from scipy.linalg.lapack import dpocon
+from scipy.optimize import linprog
+
+from mllib.base import (
+    Regressor,
+    check_array,
+    check_features,
+    check_fitted,
+    check_scalar,
+    check_targets,
+    check_vector,
+)
+from mllib.linear_algebra import svd_solve
+
+__all__ = [
+    "LeastSquaresFit",
+    "Line",
+    "LinearRegression",
+    "covariance",
+    "least_absolute_deviations",
+    "least_squares",
+    "leverages",
+    "linear_gaussian",
+    "log_likelihood",
+    "mse_and_gradient",
+    "normal_equations",
+    "pinv",
+    "polynomial_features",
+    "projection",
+    "simple_fit",
+]
+
+_EPS = np.finfo(float).eps
+
+
+# Records -------------------------------------------------------------------------------------
+
+
+class Line(NamedTuple):
+    """The line f(x) = w x + b."""
+
+    w: float  #: slope, in units of y per unit of x
+    b: float  #: value at x = 0, in units of y
+
+
+class LeastSquaresFit(NamedTuple):
+    """The shortest weights among those that minimise ||y - X w - b||^2, and what is left over."""
+
+    w: np.ndarray  #: weights, shape (d,)
+    b: float  #: offset; 0 for a fit without one
+    residuals: np.ndarray  #: r_i = y_i - w^T x_i - b, shape (n,)
+    rss: float  #: residual sum of squares J = sum_i r_i^2
+    rank: int  #: number of independent columns (of the centred X, if there is an offset)
+    condition: float  #: s_1 / s_rank of the matrix that was solved with; 1 if its rank is 0
+
+
+# Functions -----------------------------------------------------------------------------------
+
+
+def _check_sample(X, y):
+    X = check_array(X)
+    return X, check_vector(y, "y", length=len(X))
+
+
+def simple_fit(x, y):
+    """Return the line that minimises sum_i (y_i - w x_i - b)^2.
+
+    w = Cov(x, y) / Var(x) and b = mean(y) - w mean(x).
+
+    Parameters
+    ----------
+    x, y : arrays of shape (n,)
+        Inputs, not all equal, and targets.
+
+    Returns
+    -------
+    Line
+
+    Raises
+    ------
+    ValueError
+        If all x are equal, or x and y differ in length.
+
+    References
+    ----------
+    Book: least-squares-simple-regression.
+
+    Examples
+    --------
+    >>> simple_fit([0.0, 1.0, 2.0], [1.0, 3.0, 5.0])
+    Line(w=2.0, b=1.0)
+    """
+    x = check_vector(x, "x")
+    y = check_vector(y, "y", length=len(x))
+    dx, dy = x - x.mean(), y - y.mean()
+    if np.ptp(x) == 0:
+        raise ValueError("x must hold at least two different values: all of them are equal.")
+    w = (dx @ dy) / (dx @ dx)  # (eq-least-squares-slope)
+    return Line(float(w), float(y.mean() - w * x.mean()))
+
+
+def normal_equations(X, y):
+    """Return the w that solves X^T X w = X^T y, by a Cholesky factor of X^T X.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Of full column rank; use ``add_intercept`` for an offset.
+    y : array of shape (n,)
+
+    Returns
+    -------
+    array of shape (d,)
+
+    Raises
+    ------
+    ValueError
+        If the columns of X are linearly dependent up to rounding.
+
+    References
+    ----------
+    Book: least-squares-normal-equations.
+
+    Examples
+    --------
+    >>> normal_equations([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], [1.0, 3.0, 5.0]).round(6)
+    array([1., 2.])
+    """
+    X, y = _check_sample(X, y)
+    norms = np.sqrt((X**2).sum(axis=0))
+    norms[norms == 0] = 1.0  # such a column is found by the factorisation
+    factor, rcond = _gram_factor(X / norms)
+    if rcond < len(norms) * _EPS:
+        raise ValueError(
+            "X must have linearly independent columns: drop the redundant ones, or use "
+            "least_squares, which returns the shortest of all solutions."
+        )
+    return cho_solve(factor, (X / norms).T @ y) / norms  # (eq-least-squares-normal)
+
+
+def _gram_factor(Z):
+    """Return a Cholesky factor of Z^T Z and an estimate of 1 / kappa(Z^T Z); 0 where it fails."""
+    gram = Z.T @ Z
+    try:
+        factor = cho_factor(gram, lower=True, check_finite=False)
+    except LinAlgError:
+        return None, 0.0
+    rcond, _ = dpocon(factor[0], np.abs(gram).sum(axis=0).max(), uplo="L")
+    return factor, float(rcond)
+
+
+def pinv(X, *, rtol=None):
+    """Return the pseudo-inverse X^+ = V diag(1/s_j) U^T, with the s_j > 0 only.
+
+    X^+ y is the shortest of the w that minimise ||y - X w||; with full column rank
+    X^+ = (X^T X)^{-1} X^T.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    rtol : float, optional
+        Singular values at most rtol times the largest count as 0; by default max(n, d) times the
+        rounding unit 2.2e-16.
+
+    Returns
+    -------
+    array of shape (d, n)
+
+    Raises
+    ------
+    ValueError
+        If X is not a finite matrix.
+
+    References
+    ----------
+    Book: least-squares-pseudo-inverse. Penrose (1955).
+
+    Examples
+    --------
+    >>> pinv([[2.0, 0.0], [0.0, 0.0]])
+    array([[0.5, 0. ],
+           [0. , 0. ]])
+    """
+    U, s, Vt = _svd_of_rank(check_array(X), rtol)
+    return (Vt.T / s) @ U.T
+
+
+def _svd_of_rank(X, rtol=None):
+    """Return U, s and V^T of the singular values that are not 0 up to rounding."""
+    U, s, Vt = svd(X, full_matrices=False, check_finite=False)
+    rtol = max(X.shape) * _EPS if rtol is None else check_scalar(rtol, "rtol", low=0)
+    keep = s > rtol * s[0]
+    return U[:, keep], s[keep], Vt[keep]
+
+
+def _centred(X):
+    """Return X minus its column means, and the means; constant columns become exactly 0."""
+    mean = X.mean(axis=0)
+    Z = X - mean
+    Z[:, np.ptp(X, axis=0) == 0] = 0.0
+    return Z, mean
+
+
+def least_squares(X, y, *, intercept=False):
+    """Return the shortest w that minimises ||y - X w||^2, or ||y - X w - b||^2 with an offset.
+
+    The offset is free: centre the columns and y, solve for w, and put b = mean(y) - w^T mean(x).
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Any rank, and n may be smaller than d; a constant column gets weight 0 beside an offset.
+    y : array of shape (n,)
+    intercept : bool
+        Whether the model has an offset b.
+
+    Returns
+    -------
+    LeastSquaresFit
+
+    Raises
+    ------
+    ValueError
+        If X or y is not finite, or their lengths differ.
+
+    References
+    ----------
+    Book: least-squares-svd-least-squares, least-squares-minimum-norm.
+
+    Examples
+    --------
+    >>> fit = least_squares([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]], [1.0, 3.0, 5.0], intercept=True)
+    >>> fit.w.round(6), round(fit.b, 6), fit.rank
+    (array([1., 1.]), 1.0, 1)
+    """
+    X, y = _check_sample(X, y)
+    Z, x_mean = _centred(X) if intercept else (X, np.zeros(X.shape[1]))
+    y_mean = y.mean() if intercept else 0.0
+    U, s, Vt = _svd_of_rank(Z)
+    w = Vt.T @ ((U.T @ (y - y_mean)) / s)  # (eq-least-squares-svd)
+    r = (y - y_mean) - Z @ w
+    condition = s[0] / s[-1] if s.size else 1.0
+    return LeastSquaresFit(w, float(y_mean - w @ x_mean), r, float(r @ r), len(s), float(condition))
+
+
+def _least_squares_by_gram(Z, y):
+    """Return (w, rank) as ``svd_solve``, from the Gram matrix where that loses no accuracy.
+
+    The columns are scaled to length 1, the Gram matrix is factorised, and one step of refinement
+    w <- w + (Z^T Z)^{-1} Z^T (y - Z w) removes the error of order kappa^2 of the factorisation.
+    That is safe up to kappa^2 = 1e8. Beyond, and wherever ``svd_solve`` might find a smaller rank,
+    the singular value decomposition takes over.
+    """
+    n, d = Z.shape
+    norms = np.sqrt(np.einsum("ij,ij->j", Z, Z))
+    if n >= d and norms.min() > 0:
+        S = Z / norms
+        factor, rcond = _gram_factor(S)
+        if rcond > 1e-8 and rcond * norms.min() / norms.max() > 10 * n * _EPS:
+            w = cho_solve(factor, S.T @ y, check_finite=False)
+            w += cho_solve(factor, S.T @ (y - S @ w), check_finite=False)
+            return w / norms, d
+    rank = len(_svd_of_rank(Z)[1])
+    return svd_solve(Z, y), rank
+
+
+def projection(X):
+    """Return the hat matrix H = U U^T: H y is the point of the column space nearest to y.
+
+    With full column rank H = X (X^T X)^{-1} X^T. H is symmetric, H H = H, and trace H = rank X.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+
+    Returns
+    -------
+    array of shape (n, n)
+
+    References
+    ----------
+    Book: least-squares-projection.
+
+    Examples
+    --------
+    >>> projection([[1.0], [1.0]])
+    array([[0.5, 0.5],
+           [0.5, 0.5]])
+    """
+    U, _, _ = _svd_of_rank(check_array(X))
+    return U @ U.T
+
+
+def leverages(X):
+    """Return h_i = H_ii, the weight of y_i in its own prediction; they add up to rank X.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+
+    Returns
+    -------
+    array of shape (n,)
+        Each between 0 and 1.
+
+    Examples
+    --------
+    >>> leverages([[1.0, 0.0], [1.0, 0.0], [1.0, 3.0]]).round(6)
+    array([0.5, 0.5, 1. ])
+    """
+    U, _, _ = _svd_of_rank(check_array(X))
+    return np.einsum("ij,ij->i", U, U)
+
+
+def covariance(X, sigma2=1.0):
+    """Return Cov(w) = sigma^2 (X^T X)^{-1} for the least-squares weights w.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Of full column rank.
+    sigma2 : float
+        Variance of the noise of one observation, in squared units of y.
+
+    Returns
+    -------
+    array of shape (d, d)
+
+    Raises
+    ------
+    ValueError
+        If the columns of X are dependent: then the weights are not determined.
+
+    References
+    ----------
+    Book: least-squares-ls-covariance.
+
+    Examples
+    --------
+    >>> covariance([[2.0, 0.0], [0.0, 1.0]], 4.0)
+    array([[1., 0.],
+           [0., 4.]])
+    """
+    X = check_array(X)
+    check_scalar(sigma2, "sigma2", low=0)
+    _, s, Vt = _svd_of_rank(X)
+    if len(s) < X.shape[1]:
+        raise ValueError(
+            "X must have linearly independent columns: drop the redundant ones, without that the "
+            "weights are not determined and have no covariance."
+        )
+    return sigma2 * ((Vt.T / s**2) @ Vt)  # (eq-least-squares-covariance)
+
+
+def log_likelihood(X, y, w, sigma2):
+    """Return l(w, sigma^2) = -(n/2) log(2 pi sigma^2) - ||y - X w||^2 / (2 sigma^2), in nats.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    y : array of shape (n,)
+    w : array of shape (d,)
+    sigma2 : float
+        Variance of the noise, positive.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Book: least-squares-ls-is-mle.
+
+    Examples
+    --------
+    >>> round(log_likelihood([[1.0], [1.0]], [0.0, 2.0], [1.0], 1.0), 6)
+    -2.837877
+    """
+    X, y = _check_sample(X, y)
+    w = check_vector(w, "w", length=X.shape[1])
+    check_scalar(sigma2, "sigma2", low=0, open_low=True)
+    r = y - X @ w
+    return float(-0.5 * len(y) * np.log(2 * np.pi * sigma2) - (r @ r) / (2 * sigma2))
+
+
+def linear_gaussian(X, w, sigma, rng):
+    """Return y = X w + epsilon with independent epsilon_i ~ N(0, sigma^2).
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    w : array of shape (d,)
+    sigma : float
+        Standard deviation of the noise, in units of y.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    array of shape (n,)
+
+    References
+    ----------
+    Book: least-squares-gaussian-noise-model.
+
+    Examples
+    --------
+    >>> linear_gaussian([[1.0], [2.0]], [3.0], 0.0, np.random.default_rng(0))
+    array([3., 6.])
+    """
+    X = check_array(X)
+    w = check_vector(w, "w", length=X.shape[1])
+    check_scalar(sigma, "sigma", low=0)
+    return X @ w + sigma * rng.standard_normal(len(X))
+
+
+def mse_and_gradient(w, X, y):
+    """Return (1/n) ||y - X w||^2 and its gradient (2/n) X^T (X w - y).
+
+    Parameters
+    ----------
+    w : array of shape (d,)
+    X : array of shape (n, d)
+    y : array of shape (n,)
+
+    Returns
+    -------
+    value : float
+    gradient : array of shape (d,)
+
+    References
+    ----------
+    Book: least-squares-ls-gradient-descent.
+
+    Examples
+    --------
+    >>> mse_and_gradient([0.0], [[1.0], [1.0]], [1.0, 3.0])
+    (5.0, array([-4.]))
+    """
+    X, y = _check_sample(X, y)
+    r = y - X @ check_vector(w, "w", length=X.shape[1])
+    return float(r @ r) / len(y), -2 / len(y) * (X.T @ r)
+
+
+def polynomial_features(X, degree):
+    """Return all monomials of the columns of X up to a degree, the constant 1 first.
+
+    For one input x the row is (1, x, ..., x^r); for two and r = 2 it is
+    (1, x_1, x_2, x_1^2, x_1 x_2, x_2^2).
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    degree : int
+        r, at least 0.
+
+    Returns
+    -------
+    array of shape (n, m)
+        With m = binomial(d + r, r).
+
+    References
+    ----------
+    Book: least-squares-polynomial-features.
+
+    Examples
+    --------
+    >>> polynomial_features([[2.0, 3.0]], 2)
+    array([[1., 2., 3., 4., 6., 9.]])
+    """
+    X = check_array(X)
+    check_scalar(degree, "degree", low=0, integer=True)
+    columns = [
+        X[:, list(chosen)].prod(axis=1)
+        for r in range(degree + 1)
+        for chosen in combinations_with_replacement(range(X.shape[1]), r)
+    ]
+    return np.column_stack(columns)
+
+
+def least_absolute_deviations(X, y):
+    """Return a w that minimises sum_i |y_i - w^T x_i|: maximum likelihood under Laplace noise.
+
+    The minimum is found as a linear programme in (w, t): minimise sum_i t_i subject to
+    -t_i <= y_i - w^T x_i <= t_i.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    y : array of shape (n,)
+
+    Returns
+    -------
+    array of shape (d,)
+        One of the minimisers, which need not be unique.
+
+    References
+    ----------
+    Book: least-squares-other-noise-other-loss.
+
+    Examples
+    --------
+    >>> least_absolute_deviations([[1.0], [1.0], [1.0]], [0.0, 1.0, 50.0]).round(6)
+    array([1.])
+    """
+    X, y = _check_sample(X, y)
+    n, d = X.shape
+    unit, scale = np.abs(X).max() or 1.0, np.abs(y).max() or 1.0
+    cost = np.concatenate([np.zeros(d), np.ones(n)])
+    G = np.block([[X / unit, -np.eye(n)], [-X / unit, -np.eye(n)]])
+    free = [(None, None)] * d + [(0, None)] * n
+    run = linprog(cost, A_ub=G, b_ub=np.concatenate([y, -y]) / scale, bounds=free)
+    if run.x is None:
+        raise ValueError("The linear programme failed on this X and y: rescale their columns.")
+    return run.x[:d] * (scale / unit)
+
+
+# Estimator -----------------------------------------------------------------------------------
+
+
+class LinearRegression(Regressor):
+    """Least squares: minimise sum_i (y_i - w^T x_i - b)^2 over w and b.
+
+    Where the minimiser is not unique (n <= d, collinear or constant columns), the shortest w.
+
+    Parameters
+    ----------
+    fit_intercept : bool
+        Whether the model has an offset b.
+
+    Attributes
+    ----------
+    coef_ : array of shape (d,)
+        w, in units of y per unit of each input.
+    intercept_ : float
+        b, in units of y.
+    rank_ : int
+        Independent columns of the (centred) inputs.
+    sigma2_ : float
+        Maximum-likelihood estimate of the variance of the noise: the mean squared residual.
+
+    References
+    ----------
+    Book: least-squares-normal-equations, least-squares-svd-least-squares.
+
+    Examples
+    --------
+    >>> model = LinearRegression().fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
+    >>> model.coef_.round(6), round(model.intercept_, 6)
+    (array([2.]), 1.0)
+    """
+
+    def __init__(self, fit_intercept=True):
+        self.fit_intercept = fit_intercept
+
+    def fit(self, X, y=None):
+        """Fit w and b; return self."""
+        X = check_array(X)
+        y = check_vector(check_targets(y, "LinearRegression"), "y", length=len(X))
+        Z, x_mean = _centred(X) if self.fit_intercept else (X, np.zeros(X.shape[1]))
+        y_mean = y.mean() if self.fit_intercept else 0.0
+        self.coef_, self.rank_ = _least_squares_by_gram(Z, y - y_mean)
+        self.intercept_ = float(y_mean - self.coef_ @ x_mean)
+        self.sigma2_ = float(np.mean((y - y_mean - Z @ self.coef_) ** 2))
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def predict(self, X):
+        """Return w^T x + b for each row of X."""
+        X = check_features(self, X)
+        return X @ self.coef_ + self.intercept_
+
+    def loglik(self, X, y):
+        """Return the Gaussian log-likelihood of y given X at w, b and sigma^2, in nats."""
+        check_fitted(self)
+        if self.sigma2_ == 0:
+            raise ValueError("The fit is perfect, so its variance is 0: fit more samples first.")
+        X = check_features(self, X)
+        y = check_vector(y, "y", length=len(X))
+        return log_likelihood(X, y - self.intercept_, self.coef_, self.sigma2_)
