@@ -105,7 +105,8 @@ def test_works_inside_pipelines_and_searches(estimator):
     X, y = small_sample(estimator.kind)
     pipeline = make_pipeline(StandardScaler(), clone(estimator))
     assert cross_val_score(pipeline, X, y, cv=3).min() > 0.8
-    name = next(k for k in ("max_iter", "C", "tol") if k in estimator.get_params())
+    names = list(estimator.get_params())
+    name = next((k for k in ("max_iter", "C", "tol") if k in names), names[0])
     values = [estimator.get_params()[name]]
     search = GridSearchCV(pipeline, {f"{named(estimator).lower()}__{name}": values}, cv=3)
     assert search.fit(X, y).best_score_ > 0.8

@@ -1,0 +1,1127 @@
+"""Choosing a model by its error on data that did not fit it, or by its approximate evidence.
+
+Chapter: Regression, *Model selection*. Main references: Stone (1974), Golub, Heath and Wahba
+(1979), Schwarz (1978).
+
+An *estimator* here is any object with ``fit(X, y)`` and ``predict(X)``, from this library,
+scikit-learn or elsewhere. It is never changed: each fit is made on a fresh copy. A *loss* is a
+function L(y, f) that acts elementwise, such as those of ``mllib.decision_theory``.
+"""
+
+import copy
+import itertools
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from mllib.base import (
+    Regressor,
+    check_array,
+    check_choice,
+    check_features,
+    check_scalar,
+    check_square,
+    check_targets,
+    check_vector,
+    map_over,
+    random_generator,
+)
+from mllib.decision_theory import squared
+
+__all__ = [
+    "CrossValidation",
+    "Fold",
+    "KFold",
+    "NestedCrossValidation",
+    "RidgeCV",
+    "RidgeSearch",
+    "Search",
+    "Split",
+    "bic",
+    "bic_linear",
+    "cross_val_score",
+    "cross_validate",
+    "effective_df",
+    "gaussian_log_likelihood_linear",
+    "gcv_ridge",
+    "grid_search",
+    "hat_matrix",
+    "k_fold",
+    "laplace_log_evidence",
+    "log_evidence_linear",
+    "loo_residuals",
+    "loocv",
+    "loocv_ridge",
+    "nested_cross_validate",
+    "one_standard_error",
+    "ridge_search",
+    "train_val_test_split",
+]
+
+_EPS = np.finfo(float).eps
+
+
+# Records -------------------------------------------------------------------------------------
+
+
+class Split(NamedTuple):
+    """Three disjoint sets of row numbers that together are all rows."""
+
+    train: np.ndarray  #: rows to fit on, increasing
+    validation: np.ndarray  #: rows to choose on, increasing
+    test: np.ndarray  #: rows to report on, once, increasing
+
+
+class Fold(NamedTuple):
+    """One part of a cross-validation: fit on ``train``, evaluate on ``validation``."""
+
+    train: np.ndarray  #: row numbers, increasing
+    validation: np.ndarray  #: row numbers, increasing, none of them in train
+
+
+class CrossValidation(NamedTuple):
+    """The losses of a cross-validation, one entry for each fold."""
+
+    losses: np.ndarray  #: mean loss on the rows left out, shape (k,)
+    train_losses: np.ndarray  #: mean loss on the rows fitted, shape (k,)
+    sizes: np.ndarray  #: how many rows were left out, shape (k,)
+
+    @property
+    def mean(self):
+        """The average of the losses of the folds, (1/k) sum_j L_j."""
+        return float(self.losses.mean())
+
+    @property
+    def pooled(self):
+        """The average over all rows left out; it equals ``mean`` if the folds have one size."""
+        return float(self.sizes @ self.losses / self.sizes.sum())
+
+    @property
+    def standard_error(self):
+        """The standard deviation of the folds' losses (over k - 1) divided by the root of k."""
+        return float(_standard_errors(self.losses))
+
+
+class Search(NamedTuple):
+    """The losses of several candidates on the same folds, and the one that was chosen."""
+
+    candidates: tuple  #: settings, dictionaries in the order given
+    losses: np.ndarray  #: mean loss of each candidate on each fold, shape (m, k)
+    means: np.ndarray  #: average over the folds, shape (m,)
+    standard_errors: np.ndarray  #: of those averages, shape (m,)
+    best: int  #: index of the chosen candidate
+
+    @property
+    def setting(self):
+        """The chosen candidate."""
+        return self.candidates[self.best]
+
+
+class NestedCrossValidation(NamedTuple):
+    """The losses of the whole procedure "search, then fit" on rows that it has not seen."""
+
+    losses: np.ndarray  #: mean loss on each outer fold, shape (k,)
+    searches: tuple  #: the inner search of each outer fold
+
+    @property
+    def mean(self):
+        """The average of the outer losses."""
+        return float(self.losses.mean())
+
+    @property
+    def standard_error(self):
+        """The standard deviation of the outer losses (over k - 1) divided by the root of k."""
+        return float(_standard_errors(self.losses))
+
+
+class RidgeSearch(NamedTuple):
+    """Leave-one-out and generalised cross-validation along a list of ridge penalties."""
+
+    lambdas: np.ndarray  #: penalties, shape (m,)
+    scores: np.ndarray  #: LOOCV(lambda) or GCV(lambda), shape (m,)
+    df: np.ndarray  #: effective degrees of freedom Tr H_lambda, shape (m,)
+    best: int  #: index of the smallest score, the first at a tie
+
+    @property
+    def lam(self):
+        """The penalty with the smallest score."""
+        return float(self.lambdas[self.best])
+
+
+# Functions: input ----------------------------------------------------------------------------
+
+
+def _standard_errors(losses):
+    k = losses.shape[-1]
+    if k < 2:
+        raise ValueError("a standard error needs at least 2 folds, got 1: use more folds.")
+    return losses.std(axis=-1, ddof=1) / np.sqrt(k)
+
+
+def _check_sample(X, y):
+    """Return X as (n, d) floats and y as a vector of numbers or labels of the same length."""
+    X, y = check_array(X, min_samples=2), np.asarray(y)
+    if y.ndim != 1:
+        raise ValueError(f"y must be a vector with one entry per row of X, got shape {y.shape}.")
+    if len(y) != len(X):
+        raise ValueError(f"X has {len(X)} rows but y has {len(y)} entries: give one per row.")
+    if y.dtype.kind == "c":
+        raise ValueError("Complex data not supported: y holds complex numbers.")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError("Input y contains NaN or infinity: remove those samples first.")
+    if y.dtype.kind == "O" and any(v is None or v != v for v in y):
+        raise ValueError("Input y contains NaN or None: remove those samples first.")
+    return X, y
+
+
+def _check_regression(X, y):
+    X = check_array(X)
+    return X, check_vector(y, "y", length=len(X))
+
+
+def _check_model(estimator):
+    if isinstance(estimator, type):
+        raise ValueError(
+            f"estimator must be an instance, got the class {estimator.__name__}: "
+            f"pass {estimator.__name__}()."
+        )
+    for method in ("fit", "predict"):
+        if not callable(getattr(estimator, method, None)):
+            raise ValueError(
+                f"estimator must have the methods fit and predict, {type(estimator).__name__} "
+                f"has no {method}."
+            )
+    return estimator
+
+
+def _check_loss(loss):
+    if not callable(loss):
+        raise ValueError(f"loss must be a function L(y, f), got {loss!r}.")
+    return loss
+
+
+def _fresh(thing):
+    """Return an unfitted copy: the same class with the same settings, part by part."""
+    if type(thing) in (list, tuple):
+        return type(thing)(_fresh(part) for part in thing)
+    if hasattr(thing, "get_params") and not isinstance(thing, type):
+        return type(thing)(**{k: _fresh(v) for k, v in thing.get_params(deep=False).items()})
+    return copy.deepcopy(thing)
+
+
+def _check_rows(rows, name, n):
+    rows = np.asarray(rows)
+    if rows.ndim != 1 or rows.size == 0 or rows.dtype.kind not in "iu":
+        raise ValueError(f"{name} must be a non-empty vector of row numbers, got {rows!r}.")
+    if rows.min() < 0 or rows.max() >= n:
+        raise ValueError(f"{name} must hold row numbers from 0 to {n - 1}.")
+    return rows
+
+
+def _resolve_folds(folds, X, y):
+    """Return a tuple of ``Fold``s from a number, an object with ``split``, or index pairs."""
+    if isinstance(folds, (int, np.integer)) and not isinstance(folds, bool):
+        return k_fold(len(X), folds)
+    pairs = folds.split(X, y) if hasattr(folds, "get_n_splits") else folds
+    try:
+        pairs = [(train, validation) for train, validation in pairs]
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            "folds must be a whole number, a splitter such as KFold(5), or a list of pairs "
+            f"(train, validation) of row numbers, got {folds!r}."
+        ) from error
+    if not pairs:
+        raise ValueError("folds must hold at least one pair (train, validation), got none.")
+    made = []
+    for train, validation in pairs:
+        fold = Fold(_check_rows(train, "train", len(X)), _check_rows(validation, "val", len(X)))
+        if np.intersect1d(*fold).size:
+            raise ValueError("folds must not validate on rows that they train on: remove those.")
+        made.append(fold)
+    return tuple(made)
+
+
+# Functions: splitting ------------------------------------------------------------------------
+
+
+def train_val_test_split(n, sizes=(0.6, 0.2, 0.2), *, rng, labels=None):
+    """Split the rows 0, ..., n-1 at random into training, validation and test rows.
+
+    Each row falls into exactly one part. With ``labels`` each class is split by itself in the
+    same proportions, up to rounding (a stratified split).
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    sizes : three positive numbers that sum to one
+        Shares of the three parts.
+    rng : numpy.random.Generator
+    labels : array of shape (n,), optional
+        Class of each row.
+
+    Returns
+    -------
+    Split
+
+    Raises
+    ------
+    ValueError
+        If the shares are not positive or do not sum to one, or if a part would be empty.
+
+    References
+    ----------
+    Book: model-selection-train-val-test.
+
+    Examples
+    --------
+    >>> split = train_val_test_split(10, rng=np.random.default_rng(0))
+    >>> [len(part) for part in split]
+    [6, 2, 2]
+    """
+    check_scalar(n, "n", low=3, integer=True)
+    sizes = check_vector(sizes, "sizes", length=3)
+    if (sizes <= 0).any() or abs(sizes.sum() - 1) > 1e-8:
+        raise ValueError(f"sizes must be three positive shares that sum to one, got {sizes}.")
+    rng = random_generator(rng)
+    classes = np.zeros(n) if labels is None else _check_labels(labels, n)
+    part = np.empty(n, dtype=int)
+    for label in np.unique(classes):
+        rows = rng.permutation(np.flatnonzero(classes == label))
+        cuts = np.round(np.cumsum(sizes)[:2] * len(rows) + 1e-9).astype(int)
+        for number, chunk in enumerate(np.split(rows, cuts)):
+            part[chunk] = number
+    split = Split(*(np.flatnonzero(part == number) for number in range(3)))
+    if min(map(len, split)) == 0:
+        raise ValueError(f"a part of the split is empty with n={n} and sizes {sizes}: enlarge it.")
+    return split
+
+
+def _check_labels(labels, n):
+    labels = np.asarray(labels)
+    if labels.shape != (n,):
+        raise ValueError(f"labels must have {n} entries, got shape {labels.shape}.")
+    return np.unique(labels, return_inverse=True)[1]
+
+
+def k_fold(n, k, *, rng=None, labels=None):
+    """Split the rows 0, ..., n-1 into k folds whose sizes differ by at most one.
+
+    Every row is left out by exactly one fold. Without ``rng`` and ``labels`` the folds are
+    consecutive blocks, the longer ones first.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    k : int
+        Number of folds, from 2 to n.
+    rng : numpy.random.Generator, optional
+        Shuffles the rows before they are dealt.
+    labels : array of shape (n,), optional
+        Class of each row; the members of a class are dealt to the folds in turn, so that the
+        folds' counts of each class differ by at most one.
+
+    Returns
+    -------
+    tuple of k ``Fold``
+
+    Raises
+    ------
+    ValueError
+        If k is not a whole number from 2 to n.
+
+    References
+    ----------
+    Book: model-selection-k-fold-cv. Stone (1974).
+
+    Examples
+    --------
+    >>> [fold.validation.tolist() for fold in k_fold(5, 2)]
+    [[0, 1, 2], [3, 4]]
+    """
+    check_scalar(n, "n", low=2, integer=True)
+    check_scalar(k, "k", low=2, integer=True)
+    if k > n:
+        raise ValueError(f"k must be at most the number of samples n={n}, got k={k} folds.")
+    order = np.arange(n) if rng is None else random_generator(rng).permutation(n)
+    number = np.empty(n, dtype=int)
+    if labels is None:
+        number[order] = np.repeat(np.arange(k), n // k + (np.arange(k) < n % k))
+    else:
+        by_class = np.argsort(_check_labels(labels, n)[order], kind="stable")
+        number[order[by_class]] = np.arange(n) % k
+    return tuple(Fold(np.flatnonzero(number != j), np.flatnonzero(number == j)) for j in range(k))
+
+
+class KFold:
+    """The folds of ``k_fold`` in the form that scikit-learn's tools accept as ``cv``.
+
+    Parameters
+    ----------
+    n_splits : int
+        Number of folds k, from 2 to n.
+    shuffle : bool
+        Whether the rows are dealt in random order.
+    random_state : None, int or numpy.random.Generator
+        Used if ``shuffle``.
+    stratify : bool
+        Whether each class is dealt evenly to the folds.
+
+    References
+    ----------
+    Book: model-selection-k-fold-cv.
+
+    Examples
+    --------
+    >>> [validation.tolist() for train, validation in KFold(2).split(np.zeros((4, 1)))]
+    [[0, 1], [2, 3]]
+    """
+
+    def __init__(self, n_splits=5, *, shuffle=False, random_state=None, stratify=False):
+        self.n_splits = n_splits
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.stratify = stratify
+
+    def split(self, X, y=None, groups=None):
+        """Yield (train, validation) row numbers for each fold."""
+        if self.stratify and y is None:
+            raise ValueError("stratify=True requires y to be passed: give the labels.")
+        rng = random_generator(self.random_state) if self.shuffle else None
+        yield from k_fold(len(X), self.n_splits, rng=rng, labels=y if self.stratify else None)
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        """Return the number of folds."""
+        return self.n_splits
+
+    def __repr__(self):
+        return (
+            f"KFold({self.n_splits}, shuffle={self.shuffle}, random_state={self.random_state}, "
+            f"stratify={self.stratify})"
+        )
+
+
+# Functions: cross-validation -----------------------------------------------------------------
+
+
+def _mean_loss(loss, y, predicted):
+    predicted = np.asarray(predicted)
+    if predicted.shape != y.shape:
+        raise ValueError(f"predict must return shape {y.shape}, it returned {predicted.shape}.")
+    if predicted.dtype.kind == "f" and np.isnan(predicted).any():
+        raise ValueError("predict returned NaN: mend the estimator or drop the setting.")
+    value = float(np.mean(loss(y, predicted)))
+    if np.isnan(value):
+        raise ValueError("loss returned NaN: give a loss that is defined for every prediction.")
+    return value
+
+
+def _fit_fold(estimator, X, y, loss, fold):
+    """Fit a fresh copy on the rows ``fold.train``; return its loss left out, and fitted."""
+    model = _fresh(estimator)
+    model.fit(X[fold.train], y[fold.train])
+    left_out = _mean_loss(loss, y[fold.validation], model.predict(X[fold.validation]))
+    return left_out, _mean_loss(loss, y[fold.train], model.predict(X[fold.train]))
+
+
+def cross_validate(estimator, X, y, *, folds=5, loss=squared, workers=1):
+    """Return the losses (1/|V_j|) sum_{i in V_j} L(y_i, f_{-j}(x_i)) of folds j = 1, ..., k.
+
+    f_{-j} is the estimator fitted without the rows V_j of fold j.
+
+    Parameters
+    ----------
+    estimator : object with ``fit(X, y)`` and ``predict(X)``
+        It is not changed.
+    X : array of shape (n, d)
+    y : array of shape (n,)
+        Targets or labels.
+    folds : int, splitter such as ``KFold``, or list of pairs (train, validation)
+        An int k stands for k consecutive blocks; ``KFold`` and ``k_fold`` shuffle or stratify.
+    loss : callable
+        L(y, f), elementwise, e.g. ``decision_theory.squared`` or ``zero_one``.
+    workers : int or map-like callable
+        The fits are independent; the result is the same for every number of workers.
+
+    Returns
+    -------
+    CrossValidation
+
+    Raises
+    ------
+    ValueError
+        If k is not from 2 to n, X or y hold NaN, a fold trains on what it validates, or the
+        estimator lacks ``fit`` or ``predict``.
+
+    References
+    ----------
+    Book: model-selection-k-fold-cv. Stone (1974), Geisser (1975).
+
+    Examples
+    --------
+    >>> X = np.arange(6.0)[:, None]
+    >>> cv = cross_validate(RidgeCV([1e-8]), X, 2 * X[:, 0], folds=3)
+    >>> cv.mean < 1e-12, cv.sizes.tolist()
+    (True, [2, 2, 2])
+    """
+    X, y = _check_sample(X, y)
+    folds = _resolve_folds(folds, X, y)
+    fit = partial(_fit_fold, _check_model(estimator), X, y, _check_loss(loss))
+    losses, train_losses = np.array(map_over(fit, folds, workers)).T
+    return CrossValidation(losses, train_losses, np.array([len(f.validation) for f in folds]))
+
+
+def _score_fold(estimator, X, y, fold):
+    model = _fresh(estimator)
+    model.fit(X[fold.train], y[fold.train])
+    return float(model.score(X[fold.validation], y[fold.validation]))
+
+
+def cross_val_score(estimator, X, y, *, folds=5, workers=1):
+    """Return the estimator's own ``score`` (R^2 or accuracy) on each fold left out, shape (k,).
+
+    Parameters
+    ----------
+    estimator : object with ``fit``, ``predict`` and ``score``
+    X : array of shape (n, d)
+    y : array of shape (n,)
+    folds, workers
+        As in ``cross_validate``.
+
+    References
+    ----------
+    Book: model-selection-k-fold-cv.
+
+    Examples
+    --------
+    >>> X = np.arange(6.0)[:, None]
+    >>> cross_val_score(RidgeCV([1e-8]), X, 2 * X[:, 0], folds=3).round(6).tolist()
+    [1.0, 1.0, 1.0]
+    """
+    X, y = _check_sample(X, y)
+    if not callable(getattr(_check_model(estimator), "score", None)):
+        raise ValueError("estimator must have the method score; otherwise use cross_validate.")
+    folds = _resolve_folds(folds, X, y)
+    return np.array(map_over(partial(_score_fold, estimator, X, y), folds, workers))
+
+
+def loocv(estimator, X, y, *, loss=squared, workers=1):
+    """Return the leave-one-out cross-validation of an estimator: k-fold with k = n, by n fits.
+
+    Parameters
+    ----------
+    estimator, X, y, loss, workers
+        As in ``cross_validate``.
+
+    References
+    ----------
+    Book: model-selection-loocv.
+
+    Examples
+    --------
+    >>> X = np.arange(4.0)[:, None]
+    >>> loocv(RidgeCV([1e-8]), X, 2 * X[:, 0]).losses.shape
+    (4,)
+    """
+    return cross_validate(
+        estimator, X, y, folds=len(_check_sample(X, y)[0]), loss=loss, workers=workers
+    )
+
+
+# Functions: choosing -------------------------------------------------------------------------
+
+
+def _candidates(grid):
+    """Return a tuple of settings from a list of them, or from a table of lists of values."""
+    if isinstance(grid, dict):
+        for name, values in grid.items():
+            if isinstance(values, str) or not hasattr(values, "__len__"):
+                raise ValueError(f"grid[{name!r}] must be a list of values, got {values!r}.")
+        grid = [dict(zip(grid, row)) for row in itertools.product(*grid.values())] if grid else []
+    grid = tuple(grid)
+    if not grid:
+        raise ValueError("grid has no candidates: give at least one setting.")
+    for setting in grid:
+        if not isinstance(setting, dict):
+            raise ValueError(f"each candidate must be a dictionary of settings, got {setting!r}.")
+    return grid
+
+
+def _with_setting(estimator, setting):
+    model = _fresh(estimator)
+    if setting and not hasattr(model, "set_params"):
+        raise ValueError(f"estimator {type(model).__name__} needs set_params to be searched over.")
+    return model.set_params(**setting) if setting else model
+
+
+def one_standard_error(means, standard_errors):
+    """Return the first index whose mean is at most that of the best plus its standard error.
+
+    min {j : mean_j <= mean_b + se_b} with b = argmin mean. Order the candidates from the simplest
+    to the most complex.
+
+    Parameters
+    ----------
+    means, standard_errors : arrays of shape (m,)
+
+    References
+    ----------
+    Book: model-selection-one-standard-error. Breiman, Friedman, Olshen and Stone (1984, sec. 3.4).
+
+    Examples
+    --------
+    >>> one_standard_error([3.0, 1.2, 1.0, 1.1], [0.3, 0.3, 0.3, 0.3])
+    1
+    """
+    means = check_vector(means, "means")
+    if means.size == 0:
+        raise ValueError("means has no candidates: give at least one.")
+    standard_errors = check_vector(standard_errors, "standard_errors", length=len(means))
+    if (standard_errors < 0).any():
+        raise ValueError("standard_errors must not be negative.")
+    best = int(np.argmin(means))
+    return int(np.argmax(means <= means[best] + standard_errors[best]))
+
+
+def grid_search(estimator, grid, X, y, *, folds=5, loss=squared, rule="min", workers=1):
+    """Choose among settings of an estimator by cross-validation on the same folds.
+
+    The choice is argmin_m (1/k) sum_j L_mj, the first at a tie, or for ``rule="one-se"`` the first
+    candidate within one standard error of that minimum.
+
+    Parameters
+    ----------
+    estimator : object with ``fit``, ``predict`` and ``set_params``
+    grid : list of dictionaries, or dictionary of lists
+        Candidate settings; a dictionary of lists stands for all combinations. For the rule of one
+        standard error list them from the simplest to the most complex.
+    X : array of shape (n, d)
+    y : array of shape (n,)
+    folds, loss, workers
+        As in ``cross_validate``.
+    rule : {"min", "one-se"}
+
+    Returns
+    -------
+    Search
+
+    References
+    ----------
+    Book: model-selection-hyperparameter, model-selection-one-standard-error.
+
+    Examples
+    --------
+    >>> X = np.arange(6.0)[:, None]
+    >>> grid = {"lambdas": [[100.0], [1e-6]]}
+    >>> grid_search(RidgeCV(), grid, X, 2 * X[:, 0], folds=3).setting
+    {'lambdas': [1e-06]}
+    """
+    X, y = _check_sample(X, y)
+    check_choice(rule, "rule", ("min", "one-se"))
+    candidates, folds = _candidates(grid), _resolve_folds(folds, X, y)
+    models = [_with_setting(_check_model(estimator), setting) for setting in candidates]
+    fit = partial(_fit_one, X, y, _check_loss(loss))
+    pairs = list(itertools.product(models, folds))
+    losses = np.array(map_over(fit, pairs, workers)).reshape(len(models), len(folds))
+    return _choose(candidates, losses, rule)
+
+
+def _fit_one(X, y, loss, pair):
+    return _fit_fold(pair[0], X, y, loss, pair[1])[0]
+
+
+def _choose(candidates, losses, rule):
+    means = losses.mean(axis=1)
+    errors = _standard_errors(losses) if losses.shape[1] > 1 else np.zeros(len(means))
+    if rule == "one-se" and losses.shape[1] < 2:
+        raise ValueError('rule="one-se" needs at least 2 folds, got 1: use more folds.')
+    best = int(np.argmin(means)) if rule == "min" else one_standard_error(means, errors)
+    return Search(candidates, losses, means, errors, best)
+
+
+def nested_cross_validate(
+    estimator, grid, X, y, *, outer=5, inner=5, loss=squared, rule="min", workers=1
+):
+    """Cross-validate the whole procedure "search by cross-validation, then fit the winner".
+
+    For each outer fold the search sees its training rows only, so that the rows it is judged on
+    have had no part in the choice.
+
+    Parameters
+    ----------
+    estimator, grid, X, y, loss, rule
+        As in ``grid_search``.
+    outer : int, object with ``split``, or list of pairs
+        The folds that judge.
+    inner : int or object with ``split``
+        The folds that choose, made anew from each outer training set.
+    workers : int or map-like callable
+        Distributes the outer folds.
+
+    Returns
+    -------
+    NestedCrossValidation
+
+    References
+    ----------
+    Book: model-selection-nested-cv. Stone (1974), Varma and Simon (2006).
+
+    Examples
+    --------
+    >>> X = np.arange(8.0)[:, None]
+    >>> nested = nested_cross_validate(
+    ...     RidgeCV(), {"lambdas": [[100.0], [1e-6]]}, X, 2 * X[:, 0], outer=4, inner=3)
+    >>> [search.setting["lambdas"] for search in nested.searches] == [[1e-6]] * 4
+    True
+    """
+    X, y = _check_sample(X, y)
+    check_choice(rule, "rule", ("min", "one-se"))
+    outer, candidates = _resolve_folds(outer, X, y), _candidates(grid)
+    options = {"folds": inner, "loss": _check_loss(loss), "rule": rule}
+    run = partial(_fit_outer, _check_model(estimator), candidates, X, y, options)
+    losses, searches = zip(*map_over(run, outer, workers))
+    return NestedCrossValidation(np.array(losses), searches)
+
+
+def _fit_outer(estimator, candidates, X, y, options, fold):
+    search = grid_search(estimator, candidates, X[fold.train], y[fold.train], **options)
+    winner = _with_setting(estimator, search.setting)
+    return _fit_fold(winner, X, y, options["loss"], fold)[0], search
+
+
+# Functions: ridge regression in closed form --------------------------------------------------
+
+
+def _check_penalty(lam):
+    return check_scalar(lam, "lam", low=0)
+
+
+def _ridge_basis(X, intercept):
+    """Return U, the squared singular values s_j^2 and V of X, centred if there is an intercept."""
+    centred = X - X.mean(axis=0) if intercept else X
+    U, s, Vt = np.linalg.svd(centred, full_matrices=False)
+    keep = s > max(X.shape) * _EPS * max(np.linalg.norm(X), np.finfo(float).tiny)
+    return U[:, keep], s[keep] ** 2, Vt[keep]
+
+
+def hat_matrix(X, lam=0.0, *, intercept=False):
+    """Return H with y_hat = H y for ridge regression, H = X (X^T X + lam I)^{-1} X^T.
+
+    With an intercept, which is not penalised, H = 11^T/n + the same matrix of the centred X.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    lam : float
+        Penalty, at least 0; at 0 the projection onto the columns of X, whatever their rank.
+    intercept : bool
+
+    Returns
+    -------
+    array of shape (n, n)
+
+    References
+    ----------
+    Book: model-selection-hat-matrix.
+
+    Examples
+    --------
+    >>> hat_matrix([[1.0], [1.0]], 2.0)
+    array([[0.25, 0.25],
+           [0.25, 0.25]])
+    """
+    X = check_array(X)
+    _check_penalty(lam)
+    U, s2, _ = _ridge_basis(X, intercept)
+    return (U * (s2 / (s2 + lam))) @ U.T + (1 / len(X) if intercept else 0)
+
+
+def effective_df(X, lam=0.0, *, intercept=False):
+    """Return Tr H_lam = sum_j s_j^2 / (s_j^2 + lam), plus 1 for an unpenalised intercept.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    lam : float
+    intercept : bool
+
+    References
+    ----------
+    Book: model-selection-hat-matrix.
+
+    Examples
+    --------
+    >>> effective_df(np.eye(3), 1.0)
+    1.5
+    """
+    X = check_array(X)
+    _check_penalty(lam)
+    _, s2, _ = _ridge_basis(X, intercept)
+    return float(np.sum(s2 / (s2 + lam)) + bool(intercept))
+
+
+def _residuals_and_leverages(X, y, lam, intercept, basis=None):
+    """Return y - H y and the diagonal of H without forming H."""
+    U, s2, _ = basis or _ridge_basis(X, intercept)
+    shrink, n = s2 / (s2 + lam), len(X)
+    offset = y.mean() if intercept else 0.0
+    residuals = y - offset - U @ (shrink * (U.T @ (y - offset)))
+    return residuals, (U**2) @ shrink + (1 / n if intercept else 0)
+
+
+def _loo(residuals, leverages):
+    room = 1 - leverages
+    if (room <= 64 * len(room) * _EPS).any():
+        raise ValueError(
+            f"row {int(np.argmin(room))} has leverage 1, so its fit without itself is not "
+            f"determined: use lam > 0 or drop columns."
+        )
+    return residuals / room
+
+
+def loo_residuals(X, y, lam=0.0, *, intercept=False):
+    """Return y_i - f_{-i}(x_i) = (y_i - y_hat_i) / (1 - h_ii) for ridge regression, from one fit.
+
+    f_{-i} minimises ||y - X w||^2 + lam ||w||^2 over the sample without row i.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    y : array of shape (n,)
+    lam : float
+        The same penalty in every refit, at least 0.
+    intercept : bool
+        Whether an unpenalised intercept is fitted too.
+
+    Returns
+    -------
+    array of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If some h_ii = 1.
+
+    References
+    ----------
+    Book: model-selection-loocv-shortcut. Allen (1974), Golub, Heath and Wahba (1979).
+
+    Examples
+    --------
+    >>> loo_residuals([[1.0], [1.0], [1.0]], [0.0, 3.0, 6.0])
+    array([-4.5,  0. ,  4.5])
+    """
+    X, y = _check_regression(X, y)
+    _check_penalty(lam)
+    return _loo(*_residuals_and_leverages(X, y, lam, intercept))
+
+
+def loocv_ridge(X, y, lam=0.0, *, intercept=False):
+    """Return LOOCV(lam) = (1/n) sum_i ((y_i - y_hat_i) / (1 - h_ii))^2, from one fit.
+
+    Parameters
+    ----------
+    X, y, lam, intercept
+        As in ``loo_residuals``.
+
+    References
+    ----------
+    Book: model-selection-loocv-shortcut.
+
+    Examples
+    --------
+    >>> round(loocv_ridge([[1.0], [1.0], [1.0]], [0.0, 3.0, 6.0]), 4)
+    13.5
+    """
+    return float(np.mean(loo_residuals(X, y, lam, intercept=intercept) ** 2))
+
+
+def _gcv(residuals, leverages):
+    room = 1 - leverages.mean()
+    if room <= 64 * len(residuals) * _EPS:
+        raise ValueError("Tr H = n, so that GCV is 0/0: use lam > 0 or drop columns.")
+    return np.mean(residuals**2) / room**2
+
+
+def gcv_ridge(X, y, lam=0.0, *, intercept=False):
+    """Return GCV(lam) = MSE / (1 - Tr(H_lam) / n)^2, MSE = (1/n) sum_i (y_i - y_hat_i)^2.
+
+    Parameters
+    ----------
+    X, y, lam, intercept
+        As in ``loo_residuals``.
+
+    References
+    ----------
+    Book: model-selection-gcv. Golub, Heath and Wahba (1979).
+
+    Examples
+    --------
+    >>> round(gcv_ridge([[1.0], [1.0], [1.0]], [0.0, 3.0, 6.0]), 4)
+    13.5
+    """
+    X, y = _check_regression(X, y)
+    _check_penalty(lam)
+    return float(_gcv(*_residuals_and_leverages(X, y, lam, intercept)))
+
+
+def ridge_search(X, y, lambdas, *, criterion="loo", intercept=True):
+    """Return LOOCV or GCV at each penalty, and the penalty that minimises it.
+
+    One singular value decomposition serves all penalties: n d^2 operations once and n d for each.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    y : array of shape (n,)
+    lambdas : array of shape (m,)
+        Candidates, at least one, none negative.
+    criterion : {"loo", "gcv"}
+    intercept : bool
+
+    Returns
+    -------
+    RidgeSearch
+
+    References
+    ----------
+    Book: model-selection-loocv-shortcut, model-selection-gcv.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> ridge_search(X, 2 * X[:, 0], [10.0, 1.0, 0.0]).lam
+    0.0
+    """
+    X, y = _check_regression(X, y)
+    check_choice(criterion, "criterion", ("loo", "gcv"))
+    lambdas = check_vector(lambdas, "lambdas")
+    if lambdas.size == 0:
+        raise ValueError("lambdas has no candidates: give at least one penalty.")
+    if (lambdas < 0).any():
+        raise ValueError(f"lambdas must not be negative, the smallest is {lambdas.min():.3g}.")
+    basis, scores, df = _ridge_basis(X, intercept), [], []
+    for lam in lambdas:
+        parts = _residuals_and_leverages(X, y, lam, intercept, basis)
+        scores.append(np.mean(_loo(*parts) ** 2) if criterion == "loo" else _gcv(*parts))
+        df.append(parts[1].sum())
+    return RidgeSearch(lambdas, np.array(scores), np.array(df), int(np.argmin(scores)))
+
+
+# Functions: evidence and its approximation ---------------------------------------------------
+
+
+def bic(log_likelihood, q, n):
+    """Return log p(D | theta_ML) - (q/2) log n, to be maximised.
+
+    Parameters
+    ----------
+    log_likelihood : float
+        The largest log-likelihood of the model, in nats.
+    q : int
+        Number of free parameters.
+    n : int
+        Number of samples.
+
+    References
+    ----------
+    Book: model-selection-bic. Schwarz (1978). Others multiply by -2 and minimise.
+
+    Examples
+    --------
+    >>> round(bic(-10.0, 2, 100), 4)
+    -14.6052
+    """
+    check_scalar(log_likelihood, "log_likelihood", high=np.finfo(float).max)
+    check_scalar(q, "q", low=0, integer=True)
+    check_scalar(n, "n", low=1, integer=True)
+    return float(log_likelihood - 0.5 * q * np.log(n))
+
+
+def _residual_sum_of_squares(X, y):
+    """Return RSS of least squares on the columns of X, and the rank of X."""
+    U, _, _ = _ridge_basis(X, False)
+    residuals = y - U @ (U.T @ y)
+    return float(residuals @ residuals), U.shape[1]
+
+
+def gaussian_log_likelihood_linear(X, y, *, sigma2=None):
+    """Return the largest log-likelihood of y ~ N(X w, sigma^2 I), over sigma^2 too if not given.
+
+    -(n/2) log(2 pi sigma^2) - RSS / (2 sigma^2); over sigma^2 it is largest at RSS / n.
+
+    Parameters
+    ----------
+    X : array of shape (n, q)
+        Give the column of ones if there is an intercept.
+    y : array of shape (n,)
+    sigma2 : float, optional
+        Noise variance where it is known.
+
+    References
+    ----------
+    Book: model-selection-bic-linear.
+
+    Examples
+    --------
+    >>> round(gaussian_log_likelihood_linear([[1.0], [1.0]], [-1.0, 1.0]), 4)
+    -2.8379
+    """
+    X, y = _check_regression(X, y)
+    n, (rss, _) = len(X), _residual_sum_of_squares(X, y)
+    if sigma2 is None:
+        if rss <= (8 * n * _EPS) ** 2 * (y @ y):
+            raise ValueError("the fit is exact, so the likelihood is unbounded: drop columns.")
+        sigma2 = rss / n
+    check_scalar(sigma2, "sigma2", low=0, open_low=True)
+    return float(-0.5 * n * np.log(2 * np.pi * sigma2) - rss / (2 * sigma2))
+
+
+def bic_linear(X, y, *, sigma2=None):
+    """Return the BIC of linear regression: its largest log-likelihood - (q/2) log n.
+
+    q is the number of columns of X, plus 1 if sigma^2 is estimated.
+
+    Parameters
+    ----------
+    X : array of shape (n, q)
+        Linearly independent columns, the ones included if there is an intercept.
+    y : array of shape (n,)
+    sigma2 : float, optional
+        Noise variance where it is known.
+
+    References
+    ----------
+    Book: model-selection-bic-linear. Schwarz (1978).
+
+    Examples
+    --------
+    >>> round(bic_linear([[1.0], [1.0]], [-1.0, 1.0]), 4)
+    -3.531
+    """
+    X, y = _check_regression(X, y)
+    if _residual_sum_of_squares(X, y)[1] < X.shape[1]:
+        raise ValueError("X has linearly dependent columns, so q is not their number: drop some.")
+    log_likelihood = gaussian_log_likelihood_linear(X, y, sigma2=sigma2)
+    return bic(log_likelihood, X.shape[1] + (sigma2 is None), len(X))
+
+
+def laplace_log_evidence(log_joint, A):
+    """Return log p(D, theta_0) + (q/2) log 2 pi - (1/2) log det A, Laplace's approximation.
+
+    Parameters
+    ----------
+    log_joint : float
+        log p(D | theta_0) + log p(theta_0) at the mode theta_0.
+    A : array of shape (q, q)
+        Minus the Hessian of the log-joint at theta_0, positive definite.
+
+    References
+    ----------
+    Book: model-selection-laplace. Laplace (1774), Tierney and Kadane (1986).
+
+    Examples
+    --------
+    >>> laplace_log_evidence(-0.5 * np.log(2 * np.pi), [[1.0]])
+    0.0
+    """
+    check_scalar(log_joint, "log_joint", high=np.finfo(float).max)
+    A = check_square(A, "A", symmetric=True)
+    try:
+        L = np.linalg.cholesky(A)
+    except np.linalg.LinAlgError as error:
+        raise ValueError("A must be positive definite: is theta_0 a strict maximum?") from error
+    return float(log_joint + 0.5 * len(A) * np.log(2 * np.pi) - np.log(np.diag(L)).sum())
+
+
+def log_evidence_linear(X, y, *, sigma2, tau2):
+    """Return log p(y) for y | w ~ N(X w, sigma^2 I) and w ~ N(0, tau^2 I), so y is Gaussian.
+
+    log N(y; 0, sigma^2 I + tau^2 X X^T), computed from the singular values of X.
+
+    Parameters
+    ----------
+    X : array of shape (n, q)
+    y : array of shape (n,)
+    sigma2, tau2 : float
+        Variance of the noise and of the prior.
+
+    References
+    ----------
+    Book: model-selection-bic-evidence.
+
+    Examples
+    --------
+    >>> round(log_evidence_linear([[1.0]], [0.0], sigma2=1.0, tau2=1.0), 4)
+    -1.2655
+    """
+    X, y = _check_regression(X, y)
+    check_scalar(sigma2, "sigma2", low=0, open_low=True)
+    check_scalar(tau2, "tau2", low=0, open_low=True)
+    U, s2, _ = _ridge_basis(X, False)
+    inside, variances = U.T @ y, sigma2 + tau2 * s2
+    outside = y - U @ inside
+    quadratic = np.sum(inside**2 / variances) + (outside @ outside) / sigma2
+    log_det = np.log(variances).sum() + (len(y) - len(s2)) * np.log(sigma2)
+    return float(-0.5 * (len(y) * np.log(2 * np.pi) + log_det + quadratic))
+
+
+# Estimator -----------------------------------------------------------------------------------
+
+
+class RidgeCV(Regressor):
+    """Ridge regression whose penalty minimises leave-one-out or generalised cross-validation.
+
+    f(x) = b + w^T x minimises sum_i (y_i - b - w^T x_i)^2 + lam ||w||^2, lam from ``lambdas``.
+
+    Parameters
+    ----------
+    lambdas : list of float
+        Candidates, at least 0; the first of the best is taken.
+    criterion : {"loo", "gcv"}
+    fit_intercept : bool
+
+    Attributes
+    ----------
+    lambda_ : float
+        The chosen penalty.
+    scores_ : array of shape (m,)
+        The criterion at each candidate.
+    coef_ : array of shape (d,)
+    intercept_ : float
+
+    References
+    ----------
+    Book: model-selection-loocv-shortcut, model-selection-gcv.
+
+    Examples
+    --------
+    >>> RidgeCV([0.0, 10.0]).fit([[0.0], [1.0], [2.0], [4.0]], [0.0, 2.0, 4.0, 8.0]).lambda_
+    0.0
+    """
+
+    def __init__(self, lambdas=(0.01, 0.1, 1.0, 10.0, 100.0), criterion="loo", fit_intercept=True):
+        self.lambdas = lambdas
+        self.criterion = criterion
+        self.fit_intercept = fit_intercept
+
+    def fit(self, X, y=None):
+        """Choose the penalty, fit with it on all rows, and return self."""
+        X, y = check_array(X, min_samples=2), check_targets(y, "RidgeCV")
+        X, y = _check_regression(X, y)
+        options = {"criterion": self.criterion, "intercept": self.fit_intercept}
+        search = ridge_search(X, y, self.lambdas, **options)
+        self.lambda_, self.scores_ = search.lam, search.scores
+        U, s2, Vt = _ridge_basis(X, self.fit_intercept)
+        offset = y.mean() if self.fit_intercept else 0.0
+        self.coef_ = Vt.T @ (np.sqrt(s2) / (s2 + self.lambda_) * (U.T @ (y - offset)))
+        self.intercept_ = float(offset - X.mean(axis=0) @ self.coef_) if self.fit_intercept else 0.0
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def predict(self, X):
+        """Return b + w^T x for each row of X, shape (n,)."""
+        X = check_features(self, X)
+        return X @ self.coef_ + self.intercept_
