@@ -1,0 +1,1018 @@
+"""Linear regression with a penalty on the weights: ridge by linear algebra, the lasso by its path.
+
+Chapter: Regression, *Ridge and lasso*. Main references: Hoerl and Kennard (1970), Tibshirani
+(1996), Efron, Hastie, Johnstone and Tibshirani (2004).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, svd
+from scipy.special import expit
+
+from mllib.base import (
+    Regressor,
+    check_array,
+    check_features,
+    check_scalar,
+    check_targets,
+    check_vector,
+    convergence_warning,
+)
+from mllib.linear_algebra import ProductSums, outer_product_sum
+
+__all__ = [
+    "Centred",
+    "Lasso",
+    "LassoPath",
+    "LassoRun",
+    "Ridge",
+    "RidgeMoments",
+    "SpikeSlab",
+    "augment",
+    "bias_variance",
+    "centre",
+    "lars_path",
+    "lasso",
+    "lasso_gap",
+    "lasso_kkt",
+    "lasso_objective",
+    "path_at",
+    "ridge",
+    "ridge_from_sums",
+    "ridge_objective",
+    "ridge_svd",
+    "shrinkage_factors",
+    "soft_threshold",
+    "spike_slab_posterior",
+    "sweep",
+]
+
+_EPS = np.finfo(float).eps
+
+
+# Records -------------------------------------------------------------------------------------
+
+
+class Centred(NamedTuple):
+    """A sample with the means taken away, which makes the offset of a linear fit zero."""
+
+    X: np.ndarray  #: inputs minus their column means, shape (n, d)
+    y: np.ndarray  #: targets minus their mean, shape (n,)
+    x_mean: np.ndarray  #: means of the columns, shape (d,)
+    y_mean: float  #: mean of the targets
+
+
+class RidgeMoments(NamedTuple):
+    """Mean error and covariance of the ridge estimate when y = X w* + noise."""
+
+    bias: np.ndarray  #: E[w_hat] - w*, shape (d,)
+    covariance: np.ndarray  #: Cov[w_hat], shape (d, d)
+    squared_bias: float  #: squared norm of the bias
+    variance: float  #: trace of the covariance; E|w_hat - w*|^2 = squared_bias + variance
+
+
+class LassoRun(NamedTuple):
+    """What happened in a run of coordinate descent."""
+
+    w: np.ndarray  #: final weights, shape (d,)
+    objective: np.ndarray  #: |y - Xw|^2 + lam |w|_1 at the start and after each pass
+    gap: float  #: how far the final objective can be above the minimum, at most
+    n_iter: int  #: passes through the coordinates
+    converged: bool  #: whether the gap fell to tol |y|^2
+
+
+class LassoPath(NamedTuple):
+    """All solutions of the lasso: between two neighbouring kinks they lie on a straight line."""
+
+    lam: np.ndarray  #: penalties of the kinks, decreasing, shape (m,)
+    W: np.ndarray  #: weights at the kinks, shape (m, d); W[0] = 0
+    entered: tuple  #: at each kink the variable that enters (j) or leaves (~j); None at the end
+    complete: bool  #: whether the path reached the penalty it was asked for
+
+
+class SpikeSlab(NamedTuple):
+    """Posterior of one weight that is exactly zero or else Gaussian."""
+
+    inclusion: float  #: probability that the weight is not zero
+    mean: float  #: mean of the weight if it is not zero
+    variance: float  #: its variance if it is not zero
+    shrunk: float  #: posterior mean, inclusion * mean
+
+
+# Functions: input ----------------------------------------------------------------------------
+
+
+def _sample(X, y):
+    X = check_array(X)
+    return X, check_vector(y, "y", length=len(X))
+
+
+def _penalty(lam, name="lam"):
+    return check_scalar(lam, name, low=0, open_low=True)
+
+
+def _finite_sums(X, y):
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = outer_product_sum(X, y)
+        fits = np.isfinite(sums.S).all() and np.isfinite(sums.b).all() and np.isfinite(sums.c)
+    if not fits:
+        raise ValueError("X and y are too large to be squared: divide them by a larger unit.")
+    return sums
+
+
+def centre(X, y):
+    """Return the sample minus its means, together with the means.
+
+    The offset that minimises sum_i (y_i - b - w^T x_i)^2 for given w is mean y - w^T mean x, so a
+    fit of the centred sample without an offset is a fit of the sample with a free one.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    y : array of shape (n,)
+
+    Returns
+    -------
+    Centred
+
+    References
+    ----------
+    Book: ridge-and-lasso-centring.
+
+    Examples
+    --------
+    >>> centre([[1.0], [3.0]], [5.0, 9.0])
+    Centred(X=array([[-1.],
+           [ 1.]]), y=array([-2.,  2.]), x_mean=array([2.]), y_mean=7.0)
+    """
+    X, y = _sample(X, y)
+    x_mean = np.where(X.min(axis=0) == X.max(axis=0), X[0], X.mean(axis=0))
+    y_mean = float(y[0] if y.min() == y.max() else y.mean())
+    return Centred(X - x_mean, y - y_mean, x_mean, y_mean)
+
+
+# Functions: ridge ----------------------------------------------------------------------------
+
+
+def ridge_objective(w, X, y, lam):
+    """Return J(w) = ||y - Xw||^2 + lam ||w||^2.
+
+    Parameters
+    ----------
+    w : array of shape (d,)
+    X : array of shape (n, d)
+    y : array of shape (n,)
+    lam : float
+        At least 0.
+
+    Examples
+    --------
+    >>> ridge_objective([1.0], [[1.0], [1.0]], [2.0, 2.0], 3.0)
+    5.0
+    """
+    X, y = _sample(X, y)
+    w = check_vector(w, "w", length=X.shape[1])
+    check_scalar(lam, "lam", low=0)
+    return float(np.sum((y - X @ w) ** 2) + lam * (w @ w))
+
+
+def ridge(X, y, lam, D=None):
+    """Minimise ||y - Xw||^2 + lam sum_j D_j w_j^2: w = (X^T X + lam diag(D))^{-1} X^T y.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        With n < d too: a positive penalty on every weight makes the minimiser unique.
+    y : array of shape (n,)
+    lam : float
+        Above 0.
+    D : array of shape (d,), optional
+        Which weights pay, all equally by default; 0 for the column of ones of an offset.
+
+    Returns
+    -------
+    array of shape (d,)
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, entries are not finite, lam <= 0, D is negative somewhere, or the
+        matrix is singular to rounding, because lam is tiny or weights that do not pay are not
+        determined.
+
+    References
+    ----------
+    Book: ridge-and-lasso-ridge-closed-form. Hoerl and Kennard (1970), Technometrics 12, 55-67.
+
+    Examples
+    --------
+    >>> ridge([[1.0], [1.0]], [2.0, 2.0], 1.0)
+    array([1.33333333])
+    """
+    X, y = _sample(X, y)
+    return ridge_from_sums(_finite_sums(X, y), lam, D)
+
+
+def ridge_from_sums(sums, lam, D=None):
+    """Return the ridge weights from sum_i x_i x_i^T and sum_i y_i x_i alone.
+
+    The sums of chunks of a sample add up, so the data need not be in memory together.
+
+    Parameters
+    ----------
+    sums : ProductSums
+        From ``mllib.linear_algebra.outer_product_sum``.
+    lam : float
+        Above 0.
+    D : array of shape (d,), optional
+        As in ``ridge``.
+
+    Returns
+    -------
+    array of shape (d,)
+
+    Raises
+    ------
+    ValueError
+        As ``ridge``.
+
+    Examples
+    --------
+    >>> parts = [outer_product_sum([[1.0]], [2.0]), outer_product_sum([[1.0]], [2.0])]
+    >>> ridge_from_sums(parts[0] + parts[1], 1.0)
+    array([1.33333333])
+    """
+    _penalty(lam)
+    if not isinstance(sums, ProductSums):
+        raise ValueError("sums must come from mllib.linear_algebra.outer_product_sum.")
+    D = np.ones(len(sums.b)) if D is None else check_vector(D, "D", length=len(sums.b))
+    if (D < 0).any():
+        raise ValueError(f"D must not be negative, its smallest entry is {D.min():.3g}.")
+    A = sums.S + lam * np.diag(D)  # (eq-ridge-and-lasso-normal)
+    try:
+        factor = cho_factor(A, lower=True)
+        if np.diag(factor[0]).min() ** 2 <= 4 * _EPS * len(D) * np.diag(A).max():
+            raise LinAlgError
+    except LinAlgError as error:
+        raise ValueError(
+            "X^T X + lam diag(D) is singular to rounding: raise lam, or use ridge_svd."
+        ) from error
+    return cho_solve(factor, sums.b)
+
+
+def augment(X, y, lam):
+    """Return (X; sqrt(lam) I) and (y; 0), d made-up observations that pull each weight to 0.
+
+    The sum of squared residuals of the taller sample is ||y - Xw||^2 + lam ||w||^2, so plain least
+    squares on it is ridge.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    y : array of shape (n,)
+    lam : float
+        Above 0.
+
+    Returns
+    -------
+    X_aug : array of shape (n + d, d)
+    y_aug : array of shape (n + d,)
+
+    References
+    ----------
+    Book: ridge-and-lasso-augmented-data.
+
+    Examples
+    --------
+    >>> augment([[3.0]], [2.0], 4.0)
+    (array([[3.],
+           [2.]]), array([2., 0.]))
+    """
+    X, y = _sample(X, y)
+    _penalty(lam)
+    d = X.shape[1]
+    return np.vstack([X, np.sqrt(lam) * np.eye(d)]), np.append(y, np.zeros(d))
+
+
+def _filter(s, lam, size):
+    """Return s / (s^2 + lam) without squaring s; 0 for singular values that are rounded zeros."""
+    kept = s > _EPS * size * s.max(initial=0.0)
+    with np.errstate(over="ignore", divide="ignore"):
+        return np.where(kept, 1 / (s + lam / np.where(kept, s, 1.0)), 0.0)
+
+
+def ridge_svd(X, y, lam):
+    """Return V diag(s_j / (s_j^2 + lam)) U^T y, the ridge weights from X = U diag(s) V^T.
+
+    One decomposition serves all penalties, and X is not squared. At lam = 0 it is the shortest of
+    all least squares solutions, the limit of ridge as lam falls to 0.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    y : array of shape (n,)
+    lam : float or array of shape (m,)
+        At least 0.
+
+    Returns
+    -------
+    array of shape (d,), or (m, d) for m penalties
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, entries are not finite or lam < 0.
+
+    References
+    ----------
+    Book: ridge-and-lasso-ridge-shrinkage-svd.
+
+    Examples
+    --------
+    >>> ridge_svd([[1.0], [1.0]], [2.0, 2.0], [0.0, 1.0]).round(4).ravel()
+    array([2.    , 1.3333])
+    """
+    X, y = _sample(X, y)
+    penalties = check_vector(np.ravel(lam), "lam")
+    if (penalties < 0).any():
+        raise ValueError(f"lam must not be negative, its smallest value is {penalties.min():.3g}.")
+    U, s, Vt = svd(X, full_matrices=False)
+    a = U.T @ y
+    W = np.array([(_filter(s, each, max(X.shape)) * a) @ Vt for each in penalties])
+    return W[0] if np.ndim(lam) == 0 else W
+
+
+def shrinkage_factors(X, lam):
+    """Return s_j^2 / (s_j^2 + lam), what ridge leaves of the fit along each singular direction.
+
+    Their sum is the trace of the hat matrix, the effective number of parameters.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    lam : float
+        Above 0.
+
+    Returns
+    -------
+    array of shape (min(n, d),), decreasing, in [0, 1)
+
+    References
+    ----------
+    Book: ridge-and-lasso-ridge-shrinkage-svd.
+
+    Examples
+    --------
+    >>> shrinkage_factors([[3.0, 0.0], [0.0, 1.0]], 1.0)
+    array([0.9, 0.5])
+    """
+    X = check_array(X)
+    _penalty(lam)
+    s = svd(X, compute_uv=False)
+    return s * _filter(s, lam, max(X.shape))
+
+
+def bias_variance(X, w_star, lam, sigma2):
+    """Return bias and covariance of ridge for y = X w* + noise of mean 0 and covariance sigma2 I.
+
+    With A = X^T X + lam I: bias = -lam A^{-1} w*, covariance = sigma2 A^{-1} X^T X A^{-1}.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Taken as fixed.
+    w_star : array of shape (d,)
+        The true weights.
+    lam : float
+        Above 0.
+    sigma2 : float
+        Variance of the noise, at least 0.
+
+    Returns
+    -------
+    RidgeMoments
+
+    References
+    ----------
+    Book: ridge-and-lasso-ridge-bias.
+
+    Examples
+    --------
+    >>> bias_variance([[1.0], [1.0]], [3.0], 1.0, 9.0)[:2]
+    (array([-1.]), array([[2.]]))
+    """
+    X = check_array(X)
+    w_star = check_vector(w_star, "w_star", length=X.shape[1])
+    _penalty(lam)
+    check_scalar(sigma2, "sigma2", low=0)
+    _, s, Vt = svd(X, full_matrices=False)
+    f = _filter(s, lam, max(X.shape))
+    bias = -(w_star - (s * f * (Vt @ w_star)) @ Vt)  # lam A^{-1} = I - A^{-1} X^T X
+    return RidgeMoments(
+        bias, sigma2 * (Vt.T * f**2) @ Vt, float(bias @ bias), float(sigma2 * np.sum(f**2))
+    )
+
+
+# Functions: lasso ----------------------------------------------------------------------------
+
+
+def soft_threshold(z, t):
+    """Return sign(z) max(|z| - t, 0), the minimiser of (w - z)^2 + 2 t |w|.
+
+    Parameters
+    ----------
+    z : float or array
+    t : float
+        At least 0.
+
+    Examples
+    --------
+    >>> soft_threshold([-3.0, 0.5, 1.5], 1.0).tolist()
+    [-2.0, 0.0, 0.5]
+    """
+    check_scalar(t, "t", low=0)
+    z = np.asarray(z, dtype=float)
+    if not np.isfinite(z).all():
+        raise ValueError("z must hold finite numbers: remove NaN and infinity first.")
+    return np.where(np.abs(z) > t, z - np.sign(z) * t, 0.0)
+
+
+def lasso_objective(w, X, y, lam):
+    """Return J(w) = ||y - Xw||^2 + lam ||w||_1.
+
+    Parameters
+    ----------
+    w : array of shape (d,)
+    X : array of shape (n, d)
+    y : array of shape (n,)
+    lam : float
+        At least 0.
+
+    Examples
+    --------
+    >>> lasso_objective([1.0], [[1.0], [1.0]], [2.0, 2.0], 3.0)
+    5.0
+    """
+    X, y = _sample(X, y)
+    w = check_vector(w, "w", length=X.shape[1])
+    check_scalar(lam, "lam", low=0)
+    return float(np.sum((y - X @ w) ** 2) + lam * np.sum(np.abs(w)))
+
+
+def lasso_kkt(w, X, y, lam):
+    """Return for each weight how far 0 is from its subdifferential; all 0 exactly at a minimiser.
+
+    With g = 2 X^T (y - Xw): |g_j - lam sign(w_j)| where w_j != 0, max(|g_j| - lam, 0) elsewhere.
+
+    Parameters
+    ----------
+    w : array of shape (d,)
+    X : array of shape (n, d)
+    y : array of shape (n,)
+    lam : float
+        At least 0.
+
+    Returns
+    -------
+    array of shape (d,)
+
+    References
+    ----------
+    Book: ridge-and-lasso-lasso-optimality.
+
+    Examples
+    --------
+    >>> lasso_kkt([0.5, 0.0], [[1.0, 0.0], [0.0, 1.0]], [1.5, 0.5], 2.0)
+    array([0., 0.])
+    """
+    X, y = _sample(X, y)
+    w = check_vector(w, "w", length=X.shape[1])
+    check_scalar(lam, "lam", low=0)
+    g = 2 * (X.T @ (y - X @ w))
+    return np.where(w != 0, np.abs(g - lam * np.sign(w)), np.maximum(np.abs(g) - lam, 0))
+
+
+def lasso_gap(w, X, y, lam):
+    """Return an upper bound on J(w) - min J, zero exactly at a minimiser: the duality gap.
+
+    Every vector v with |2 X^T v| <= lam in each entry gives min J >= ||y||^2 - ||y - v||^2; here v
+    is the residual, scaled down until it is allowed.
+
+    Parameters
+    ----------
+    w : array of shape (d,)
+    X : array of shape (n, d)
+    y : array of shape (n,)
+    lam : float
+        Above 0.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Book: ridge-and-lasso-lasso-dual.
+
+    Examples
+    --------
+    >>> lasso_gap([0.5, 0.0], [[1.0, 0.0], [0.0, 1.0]], [1.5, 0.5], 2.0)
+    0.0
+    """
+    X, y = _sample(X, y)
+    w = check_vector(w, "w", length=X.shape[1])
+    _penalty(lam)
+    return _gap(w, X, y, lam, y - X @ w)
+
+
+def _gap(w, X, y, lam, r):
+    largest = 2 * np.abs(X.T @ r).max()
+    v = r * min(1.0, lam / largest) if largest > 0 else r
+    # |r|^2 + lam |w|_1 - 2 v^T y + |v|^2, grouped so that equal parts cancel before they are summed
+    return max(0.0, float((r - v) @ (r - v) + lam * np.abs(w).sum() - 2 * v @ (y - r)))
+
+
+def lasso(X, y, lam, *, w0=None, tol=1e-12, max_iter=10_000):
+    """Minimise ||y - Xw||^2 + lam ||w||_1, one coordinate at a time.
+
+    With r the residual, w_j moves to soft_threshold(x_j^T r + ||x_j||^2 w_j, lam/2) / ||x_j||^2,
+    the minimiser along it; a column of zeros keeps the weight 0. The run ends when the duality gap
+    is at most tol ||y||^2.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    y : array of shape (n,)
+    lam : float
+        Above 0.
+    w0 : array of shape (d,), optional
+        Where to start, 0 by default.
+    tol : float
+        Tolerance on the gap, relative to ||y||^2.
+    max_iter : int
+        Passes through the coordinates at most; running out warns.
+
+    Returns
+    -------
+    LassoRun
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, entries are not finite, or lam <= 0.
+
+    References
+    ----------
+    Book: ridge-and-lasso-coordinate-descent. Friedman, Hastie, Hoefling and Tibshirani (2007),
+    Annals of Applied Statistics 1, 302-332.
+
+    Examples
+    --------
+    >>> lasso([[1.0, 0.0], [0.0, 1.0]], [1.5, 0.5], 2.0).w
+    array([0.5, 0. ])
+    """
+    X, y = _sample(X, y)
+    _penalty(lam)
+    check_scalar(tol, "tol", low=0)
+    check_scalar(max_iter, "max_iter", low=1, integer=True)
+    d = X.shape[1]
+    w = np.zeros(d) if w0 is None else check_vector(w0, "w0", length=d).copy()
+    q = np.diag(_finite_sums(X, y).S)
+    w[q == 0] = 0.0
+    r, objective, gap, enough = y - X @ w, [], np.inf, tol * (y @ y)
+    objective.append(r @ r + lam * np.abs(w).sum())
+    for _ in range(max_iter):
+        for j in np.flatnonzero(q):
+            z = X[:, j] @ r + q[j] * w[j]
+            new = (z - np.sign(z) * lam / 2) / q[j] if abs(z) > lam / 2 else 0.0
+            if new != w[j]:  # (eq-ridge-and-lasso-coordinate)
+                r += X[:, j] * (w[j] - new)
+                w[j] = new
+        objective.append(r @ r + lam * np.abs(w).sum())
+        gap = _gap(w, X, y, lam, y - X @ w)
+        if gap <= enough:
+            break
+    else:
+        convergence_warning(
+            f"lasso used all {max_iter} passes: the duality gap is {gap:.3g}, above tol |y|^2 = "
+            f"{enough:.3g}; raise max_iter or tol, or use lars_path."
+        )
+    return LassoRun(w, np.array(objective), gap, len(objective) - 1, bool(gap <= enough))
+
+
+def sweep(T, k):
+    """Sweep row k of a symmetric table: one step of Gauss-Jordan elimination, undone by a second.
+
+    With p = T_kk: T_ij - T_ik T_kj / p off row and column k, T_ik / |p| on them, -1/p at (k, k).
+    Swept over a set A of rows with positive p, a table of inner products [X^T X, X^T y] holds the
+    least squares weights (X_A^T X_A)^{-1} X_A^T y in the last column of A, and beside the other
+    rows the products x_j^T r with the residual r of that fit.
+
+    Parameters
+    ----------
+    T : array of shape (m, m)
+        Symmetric; it is not changed.
+    k : int
+        A row with T_kk != 0: above 0 it joins A, below 0 it leaves.
+
+    Returns
+    -------
+    array of shape (m, m), symmetric
+
+    Raises
+    ------
+    ValueError
+        If T_kk = 0.
+
+    References
+    ----------
+    Book: ridge-and-lasso-sweep. Goodnight (1979), The American Statistician 33, 149-158.
+
+    Examples
+    --------
+    >>> table = np.array([[4.0, 2.0], [2.0, 3.0]])
+    >>> sweep(table, 0)
+    array([[-0.25,  0.5 ],
+           [ 0.5 ,  2.  ]])
+    >>> sweep(sweep(table, 0), 0)
+    array([[4., 2.],
+           [2., 3.]])
+    """
+    T = np.asarray(T, dtype=float)
+    p = T[k, k]
+    if p == 0:
+        raise ValueError(f"T must not be 0 at ({k}, {k}): that row cannot be swept.")
+    swept = T - np.outer(T[:, k], T[:, k] / p)
+    swept[k] = swept[:, k] = T[:, k] / abs(p)
+    swept[k, k] = -1 / p
+    return swept
+
+
+def _next_kink(T, active, s, mu, free, drop):
+    """Return (mu, j) of the next kink: variable j enters, ~j means it leaves; (0, None) for none.
+
+    As mu falls, the inactive correlations a_j + mu g_j and the active weights a_j + mu g_j are
+    lines; we look for the first that meets its limit, mu or -mu for the one, 0 for the other.
+    """
+    d = len(active)
+    a, g = T[:d, d], T[:d, :d] @ (active * s)
+    best, event = 0.0, None
+    for sign in (1.0, -1.0):
+        slope = 1 - sign * g
+        meets = free & (slope > 1e-10)  # not those that keep inside the limit as it shrinks
+        root = np.where(meets, sign * a / np.where(meets, slope, 1.0), 0.0)
+        j = int(np.argmax(root))
+        if root[j] > best:
+            best, event = root[j], j
+    if drop:
+        meets = active & (s * g > 0)  # weights that move towards 0
+        root = np.where(meets, -a / np.where(meets, g, 1.0), 0.0)
+        j = int(np.argmax(root))
+        if root[j] > best:
+            best, event = root[j], ~j
+    return min(best, mu), event
+
+
+def lars_path(X, y, *, lam_min=0.0, drop=True, max_kinks=None):
+    """Follow the minimisers of ||y - Xw||^2 + lam ||w||_1 from lam = 2 ||X^T y||_inf down.
+
+    Between kinks the weights are w_A = u - (lam/2) v, with u and v read off the swept table; each
+    kink is one sweep: a variable enters when its correlation reaches lam/2, and leaves when its
+    weight reaches 0.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    y : array of shape (n,)
+        Centre both first if the model has an offset.
+    lam_min : float
+        Where to stop, at least 0.
+    drop : bool
+        Whether variables may leave. Without it the path is least angle regression, which differs
+        from the lasso from the first weight that changes sign.
+    max_kinks : int, optional
+        Kinks at most, 100 + 50 d by default; running out warns.
+
+    Returns
+    -------
+    LassoPath
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, entries are not finite, or lam_min < 0.
+
+    References
+    ----------
+    Book: ridge-and-lasso-lars-path. Osborne, Presnell and Turlach (2000); Efron, Hastie, Johnstone
+    and Tibshirani (2004), Annals of Statistics 32, 407-499.
+
+    Examples
+    --------
+    >>> path = lars_path([[1.0, 0.0], [0.0, 1.0]], [1.5, 0.5])
+    >>> path.lam, path.W.tolist(), path.entered
+    (array([3., 1., 0.]), [[0.0, 0.0], [1.0, 0.0], [1.5, 0.5]], (0, 1, None))
+    """
+    X, y = _sample(X, y)
+    check_scalar(lam_min, "lam_min", low=0)
+    most = 100 + 50 * X.shape[1] if max_kinks is None else max_kinks
+    check_scalar(most, "max_kinks", low=1, integer=True)
+    path = _homotopy(_finite_sums(X, y), lam_min / 2, drop, most)
+    if not path.complete:
+        convergence_warning(
+            f"lars_path used all {most} kinks and is at lam = {path.lam[-1]:.3g}, above lam_min = "
+            f"{lam_min:.3g}: raise max_kinks, or use lasso."
+        )
+    return path
+
+
+def _homotopy(sums, mu_min, drop, most):
+    """Return the path of ``lars_path`` from the products of a sample, in terms of mu = lam/2."""
+    d = len(sums.b)
+    start = T = np.block([[sums.S, sums.b[:, None]], [sums.b, sums.c]])
+    norms, active, s = np.diag(sums.S), np.zeros(d, dtype=bool), np.zeros(d)
+    floor = max(mu_min, 8 * _EPS * np.sqrt(norms.max() * sums.c))  # the rounding of a correlation
+    mu, lam, W, entered, done = np.inf, [], [], [], False
+    while not done and len(lam) < most:
+        free = ~active & (np.diag(T)[:d] > 1e-11 * norms)  # no combination of active columns
+        mu, event = _next_kink(T, active, s, mu, free, drop)
+        done = mu <= floor or event is None
+        if done:
+            mu, event = mu_min, None
+        w = _weights(T, active, s, mu, drop)
+        if event is not None and event < 0:
+            w[~event] = 0.0
+        lam.append(2 * mu)
+        W.append(w)
+        entered.append(event)
+        if not done:
+            j = max(event, ~event)
+            s[j] = np.sign(T[j, d] + mu * (T[j, :d] @ (active * s))) if event >= 0 else 0.0
+            active[j] = event >= 0
+            T = sweep(T, j) if len(lam) % 50 else _swept(start, active)
+    return LassoPath(np.array(lam), np.array(W), tuple(entered), bool(done))
+
+
+def _weights(T, active, s, mu, drop):
+    """Return w_A = u - mu v; on the lasso's path a weight has its correlation's sign or is 0."""
+    d = len(active)
+    w = np.where(active, T[:d, d] + mu * (T[:d, :d] @ (active * s)), 0.0)
+    return np.where(s * w > 0, w, 0.0) if drop else w
+
+
+def _swept(T, active):
+    """Return the table swept over all active rows afresh, before rounding adds up."""
+    for k in np.flatnonzero(active):
+        T = sweep(T, k)
+    return T
+
+
+def path_at(path, lam):
+    """Return the weights of a path at any penalty, on the straight line between two kinks.
+
+    Parameters
+    ----------
+    path : LassoPath
+    lam : float or array of shape (m,)
+        At least the smallest penalty of the path; the weights are 0 above the largest.
+
+    Returns
+    -------
+    array of shape (d,), or (m, d) for m penalties
+
+    Raises
+    ------
+    ValueError
+        If lam lies below the path.
+
+    Examples
+    --------
+    >>> path_at(lars_path([[1.0, 0.0], [0.0, 1.0]], [1.5, 0.5]), 2.0)
+    array([0.5, 0. ])
+    """
+    penalties = check_vector(np.ravel(lam), "lam")
+    if (penalties < path.lam[-1]).any():
+        raise ValueError(
+            f"lam must be at least {path.lam[-1]:.6g}, where the path ends, got "
+            f"{penalties.min():.6g}: follow the path further."
+        )
+    W = np.column_stack([np.interp(penalties, path.lam[::-1], w[::-1]) for w in path.W.T])
+    return W[0] if np.ndim(lam) == 0 else W
+
+
+# Functions: spike and slab -------------------------------------------------------------------
+
+
+def spike_slab_posterior(x, y, *, sigma2, tau2, prob):
+    """Return the posterior of w in y = x w + noise when w may be exactly zero.
+
+    Prior: w = 0 with probability 1 - prob, else w ~ N(0, tau2). Noise: N(0, sigma2 I). All that
+    matters of the data is z = x^T y / ||x||^2 ~ N(w, v), v = sigma2 / ||x||^2, and the odds of
+    inclusion are prob N(z; 0, tau2 + v) against (1 - prob) N(z; 0, v).
+
+    Parameters
+    ----------
+    x, y : arrays of shape (n,)
+    sigma2 : float
+        Variance of the noise, above 0.
+    tau2 : float
+        Variance of the slab, above 0.
+    prob : float
+        Prior probability that the weight is not zero, in (0, 1).
+
+    Returns
+    -------
+    SpikeSlab
+
+    Raises
+    ------
+    ValueError
+        If x and y differ in length, x = 0 throughout, or a parameter is out of its range.
+
+    References
+    ----------
+    Book: ridge-and-lasso-spike-and-slab. Mitchell and Beauchamp (1988), JASA 83, 1023-1032.
+
+    Examples
+    --------
+    >>> found = spike_slab_posterior([1.0, 1.0], [2.0, 2.0], sigma2=2.0, tau2=3.0, prob=0.5)
+    >>> round(found.inclusion, 4), found.mean, found.variance
+    (0.6914, 1.5, 0.75)
+    """
+    x = check_vector(x, "x")
+    y = check_vector(y, "y", length=len(x))
+    for value, name in ((sigma2, "sigma2"), (tau2, "tau2")):
+        _penalty(value, name)
+    check_scalar(prob, "prob", low=0, high=1, open_low=True, open_high=True)
+    size = x @ x
+    if size == 0:
+        raise ValueError("x must not be 0 throughout: such an input says nothing of its weight.")
+    z, v = (x @ y) / size, sigma2 / size
+    log_odds = np.log(prob) - np.log1p(-prob) + 0.5 * np.log(v / (v + tau2))
+    log_odds += 0.5 * z**2 * (tau2 / (v * (v + tau2)))  # z^2/2 (1/v - 1/(v + tau2))
+    mean, variance = z * tau2 / (tau2 + v), tau2 * v / (tau2 + v)
+    p = expit(log_odds)
+    return SpikeSlab(float(p), float(mean), float(variance), float(p * mean))
+
+
+# Estimators ----------------------------------------------------------------------------------
+
+
+def _unit(a):
+    """Return a power of two near the largest entry of a; dividing by it is exact."""
+    return np.ldexp(1.0, int(np.clip(np.frexp(np.abs(a).max())[1], -1000, 1000)))
+
+
+def _fast_ridge(X, y, lam):
+    """Return the ridge weights from the smaller of X^T X and X X^T, or by the SVD if lam is tiny.
+
+    Cholesky loses as many digits as its matrix has condition number; below 1e-6 of the trace the
+    singular values are worth their time.
+    """
+    n, d = X.shape
+    K = X.T @ X if d <= n else X @ X.T
+    if not lam > 1e-6 * np.trace(K):
+        return ridge_svd(X, y, lam)
+    factor = cho_factor(K + lam * np.eye(len(K)), lower=True, overwrite_a=True, check_finite=False)
+    return cho_solve(factor, X.T @ y) if d <= n else X.T @ cho_solve(factor, y)
+
+
+class _Linear(Regressor):
+    """What the linear models share: a fit of the centred sample, and the offset afterwards."""
+
+    def _centred(self, X, y):
+        X, y = check_array(X), check_targets(y, type(self).__name__)
+        if len(X) != len(y):
+            raise ValueError(
+                f"Found input variables with inconsistent numbers of samples: X has {len(X)} rows, "
+                f"y has {len(y)} entries."
+            )
+        _penalty(self.lam)
+        if not isinstance(self.fit_intercept, (bool, np.bool_)):
+            raise ValueError(f"fit_intercept must be True or False, got {self.fit_intercept!r}.")
+        if self.fit_intercept:
+            return centre(X, y)
+        return Centred(X, y, np.zeros(X.shape[1]), 0.0)
+
+    def _store(self, w, data):
+        self.coef_ = w
+        self.intercept_ = float(data.y_mean - data.x_mean @ w)
+        self.n_features_in_ = len(w)
+        return self
+
+    def predict(self, X):
+        """Return X w + b, shape (n,)."""
+        return check_features(self, X) @ self.coef_ + self.intercept_
+
+
+class Ridge(_Linear):
+    """Linear regression by minimising sum_i (y_i - b - w^T x_i)^2 + lam ||w||^2; b is free.
+
+    Parameters
+    ----------
+    lam : float
+        Above 0; the same number as ``alpha`` of scikit-learn's Ridge.
+    fit_intercept : bool
+        Whether there is an offset b; it is never penalised.
+
+    Attributes
+    ----------
+    coef_ : array of shape (d,)
+    intercept_ : float
+
+    References
+    ----------
+    Book: ridge-and-lasso-ridge-closed-form, ridge-and-lasso-centring.
+
+    Examples
+    --------
+    >>> model = Ridge(lam=2.0).fit([[-1.0], [0.0], [1.0]], [98.0, 100.0, 102.0])
+    >>> model.coef_, model.intercept_
+    (array([1.]), 100.0)
+    """
+
+    def __init__(self, lam=1.0, fit_intercept=True):
+        self.lam = lam
+        self.fit_intercept = fit_intercept
+
+    def fit(self, X, y):
+        """Fit to X of shape (n, d) and y of shape (n,); return self."""
+        data = self._centred(X, y)
+        unit = _unit(data.X)
+        w = _fast_ridge(data.X / unit, data.y, float(self.lam) / unit / unit) / unit
+        return self._store(w, data)
+
+
+class Lasso(_Linear):
+    """Linear regression by minimising sum_i (y_i - b - w^T x_i)^2 + lam ||w||_1; b is free.
+
+    Up to 1000 features the path is followed from its start to lam, which is exact; beyond that, and
+    if the path's rounding shows in the duality gap, coordinates descend until the gap is small.
+
+    Parameters
+    ----------
+    lam : float
+        Above 0; 2 n times the ``alpha`` of scikit-learn's Lasso.
+    fit_intercept : bool
+        Whether there is an offset b; it is never penalised.
+    tol : float
+        Tolerance on the duality gap, relative to the sum of squares of the centred y.
+    max_iter : int
+        Passes of coordinate descent at most.
+
+    Attributes
+    ----------
+    coef_ : array of shape (d,)
+        With exact zeros.
+    intercept_ : float
+    gap_ : float
+        How far the objective can be above its minimum, at most.
+    converged_ : bool
+    n_iter_ : int
+        Kinks of the path, or passes of coordinate descent.
+
+    References
+    ----------
+    Book: ridge-and-lasso-lars-path, ridge-and-lasso-coordinate-descent.
+
+    Examples
+    --------
+    >>> model = Lasso(lam=2.0).fit([[-1.0, 1.0], [0.0, -2.0], [1.0, 1.0]], [98.0, 100.0, 102.0])
+    >>> model.coef_, model.intercept_
+    (array([1.5, 0. ]), 100.0)
+    """
+
+    def __init__(self, lam=1.0, fit_intercept=True, tol=1e-10, max_iter=10_000):
+        self.lam = lam
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X, y):
+        """Fit to X of shape (n, d) and y of shape (n,); return self."""
+        data = self._centred(X, y)
+        check_scalar(self.tol, "tol", low=0)
+        check_scalar(self.max_iter, "max_iter", low=1, integer=True)
+        unit, y_unit = _unit(data.X), _unit(data.y)
+        A, t, lam = data.X / unit, data.y / y_unit, float(self.lam) / unit / y_unit
+        w, self.n_iter_, self.gap_ = _fast_lasso(A, t, lam, self.tol, self.max_iter)
+        self.converged_ = bool(self.gap_ <= self.tol * (t @ t))
+        self.gap_ *= y_unit**2
+        return self._store(w * (y_unit / unit), data)
+
+
+def _fast_lasso(X, y, lam, tol, max_iter):
+    """Return (w, iterations, gap): along the path, or by descent if there are many features."""
+    w0 = np.zeros(X.shape[1])
+    gap = lasso_gap(w0, X, y, lam)
+    if gap <= tol * (y @ y):
+        return w0, 1, gap
+    if len(w0) <= 1000:
+        path = lars_path(X, y, lam_min=min(lam, 2 * np.abs(X.T @ y).max()))
+        w0 = path.W[-1]
+        gap = lasso_gap(w0, X, y, lam)
+        if gap <= tol * (y @ y):
+            return w0, len(path.lam), gap
+    run = lasso(X, y, lam, w0=w0, tol=tol, max_iter=max_iter)
+    return run.w, run.n_iter, run.gap
