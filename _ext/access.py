@@ -9,9 +9,21 @@ from html import escape, unescape
 #: Set before anything is drawn: no flash of wrong colours, no error where storage is refused.
 COLOURS = """<script>
 (() => {
+  for (const name of ["localStorage", "sessionStorage"])
+    try { void window[name].length; } catch {
+      const kept = new Map();
+      try {
+        Object.defineProperty(window, name, {value: {
+          getItem: (key) => kept.get(key) ?? null,
+          setItem: (key, value) => { kept.set(key, String(value)); },
+          removeItem: (key) => { kept.delete(key); },
+        }});
+      } catch { /* then scripts do without */ }
+    }
   const root = document.documentElement;
   let mode = "auto";
-  try { mode = window.localStorage.getItem("mode") || "auto"; } catch { /* refused */ }
+  try { mode = window.localStorage.getItem("mode"); } catch { /* refused */ }
+  mode = ["light", "dark"].includes(mode) ? mode : "auto";
   const dark = window.matchMedia("(prefers-color-scheme: dark)").matches;
   root.dataset.mode = mode;
   root.dataset.theme = mode === "auto" ? (dark ? "dark" : "light") : mode;

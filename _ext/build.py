@@ -15,6 +15,7 @@ import http.server
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -26,6 +27,14 @@ BUILD = ROOT / "_build"
 WORK = BUILD / "work"
 SITE = BUILD / "html"
 STAMP = BUILD / "built-from"
+
+#: Modules of _ext that come after the pages or beside them: when they change, no page is read anew.
+AFTER = (
+    "access anchors build bundle figures finish kernel landing pdf pdfread previews run weight"
+).split()
+
+#: Seconds between two looks at the sources while the site is served.
+PAUSE = 1.0
 
 SOURCES = (
     "_config.yml",
@@ -39,22 +48,40 @@ SOURCES = (
 )
 
 
-def fingerprint():
-    """Hash of the path and content of every file that the site is made from."""
-    digest = hashlib.sha256()
+def sources():
+    """Return the files that the site is made from, in order."""
+    found = []
     for pattern in SOURCES:
         for path in sorted(ROOT.glob(pattern)):
             hidden = any(part.startswith((".", "__pycache__")) for part in path.parts[-3:])
             if path.is_file() and not hidden:
-                digest.update(path.relative_to(ROOT).as_posix().encode())
-                digest.update(hashlib.sha256(path.read_bytes()).digest())
+                found.append(path)
+    return found
+
+
+def fingerprint():
+    """Hash of the path and content of every file that the site is made from."""
+    digest = hashlib.sha256()
+    for path in sources():
+        digest.update(path.relative_to(ROOT).as_posix().encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
+
+
+def times():
+    """Return when each source was changed and its size: a look at them that reads none."""
+    found = {}
+    for path in sources():
+        with contextlib.suppress(FileNotFoundError):
+            about = path.stat()
+            found[path] = (about.st_mtime_ns, about.st_size)
+    return found
 
 
 def code():
     """Hash of the extensions: pages are read anew when one of them changes."""
-    sources = (path.read_bytes() for path in sorted((ROOT / "_ext").glob("*.py")))
-    return hashlib.sha256(b"".join(sources)).hexdigest()
+    paths = (path for path in sorted((ROOT / "_ext").glob("*.py")) if path.stem not in AFTER)
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
 
 
 class Progress:
@@ -131,8 +158,8 @@ def build():
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not SITE.exists() and (BUILD / "html.old").exists():  # interrupted between two renames
             (BUILD / "html.old").rename(SITE)
-        sources = fingerprint()
-        if SITE.exists() and STAMP.exists() and STAMP.read_text() == sources:
+        stamp = fingerprint()
+        if SITE.exists() and STAMP.exists() and STAMP.read_text() == stamp:
             print("Nothing changed: the site is up to date.")
             return True
         start = time.monotonic()
@@ -149,7 +176,7 @@ def build():
             print(f"\nThe book was not built: see the warnings above.{kept}", file=sys.stderr)
             return False
         publish()
-        STAMP.write_text(sources)
+        STAMP.write_text(stamp)
         print(f"\nBuilt in {time.monotonic() - start:.0f} s.")
         return True
 
@@ -172,31 +199,49 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         super().end_headers()
 
 
+class Server(http.server.ThreadingHTTPServer):
+    """A server that says nothing when a browser leaves early."""
+
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        """Let it go."""
+
+
 def serve(port):
     """Serve the site on localhost and rebuild it when a source changes, until interrupted."""
     command = [sys.executable, str(Path(__file__).resolve())]
+    seen = times()
     subprocess.run(command, check=False)
     if not SITE.exists():
         sys.exit(1)
     handler = functools.partial(Quiet, directory=str(SITE))
     try:
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", port), handler)
+        server = Server(("127.0.0.1", port), handler)
     except OSError:
         sys.exit(
             f"Port {port} is in use: choose another, for instance `make serve PORT={port + 1}`."
         )
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    print(f"Serving http://localhost:{port} (Ctrl-C ends); a change to the book rebuilds it.")
-    seen = fingerprint()
+    print(f"Serving http://localhost:{server.server_address[1]} (Ctrl-C ends);")
+    print("a change to the book rebuilds it.", flush=True)
     try:
         while True:
-            time.sleep(1)
-            now = fingerprint()
+            time.sleep(PAUSE)
+            now = times()
             if now != seen:
-                seen = now
+                while now != (seen := times()):  # wait until what is being written is written
+                    time.sleep(PAUSE / 4)
+                    now = seen
                 subprocess.run(command, check=False)
-    except KeyboardInterrupt:
+    finally:
         server.shutdown()
+        server.server_close()
+
+
+def stop(*_):
+    """End as Ctrl-C does."""
+    raise KeyboardInterrupt
 
 
 def main():
@@ -205,12 +250,18 @@ def main():
     parser.add_argument("--serve", action="store_true", help="serve and rebuild on change")
     parser.add_argument("--port", type=int, default=8000)
     options = parser.parse_args()
-    if options.serve:
-        serve(options.port)
-        return
-    if not build():
-        sys.exit(1)
-    where()
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        if options.serve:
+            serve(options.port)
+        elif build():
+            where()
+        else:
+            sys.exit(1)
+    except KeyboardInterrupt:
+        kept = " The last good site is kept." if SITE.exists() else ""
+        print("\nStopped." + ("" if options.serve else kept), file=sys.stderr)
+        sys.exit(0 if options.serve else 130)
 
 
 if __name__ == "__main__":

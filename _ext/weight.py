@@ -4,7 +4,9 @@ The icon script goes (the icon font shows the same icons), the icon fonts keep o
 use, and the search index is fetched by the search page alone.
 """
 
+import hashlib
 import re
+import shutil
 from html import unescape
 from pathlib import Path
 
@@ -91,24 +93,38 @@ def letters_in(pages, classes):
     return letters
 
 
-def subset(path, points):
-    """Keep in the font at ``path`` only the glyphs of ``points``."""
+def subset(path, points, kept=None):
+    """Keep in the font at ``path`` only the glyphs of ``points``.
+
+    ``kept`` is a folder that remembers what was cut before.
+    """
     from fontTools import subset as tool
 
+    key = path.read_bytes() + repr(sorted(points)).encode()
+    before = Path(kept or path.parent) / f"{hashlib.sha256(key).hexdigest()}.woff2"
+    if before.exists():
+        shutil.copyfile(before, path)
+        return
     options = tool.Options()
     options.flavor = "woff2"
     options.layout_features = []
+    options.recalc_timestamp = False
     font = tool.load_font(str(path), options)
     cutter = tool.Subsetter(options)
     cutter.populate(unicodes=points)
     cutter.subset(font)
     tool.save_font(font, str(path), options)
+    if kept:
+        part = before.with_suffix(".part")
+        shutil.copyfile(path, part)
+        part.rename(before)  # whole or not at all
 
 
 def trim(folder):
-    """Make the site in ``folder`` lighter."""
+    """Make the site in ``folder`` lighter; what was cut is remembered beside it."""
     folder = Path(folder)
-    static = folder / "_static"
+    static, kept = folder / "_static", folder.parent / "fonts"
+    kept.mkdir(exist_ok=True)
     for script in static.glob("scripts/fontawesome.js*"):
         script.unlink()
     pages = []
@@ -120,13 +136,13 @@ def trim(folder):
     styles = [p.read_text(encoding="utf-8") for p in sorted(static.glob("**/*.css"))]
     points = glyphs_used("\n".join(styles), "\n".join(pages + texts))
     for font in static.glob("vendor/fontawesome/webfonts/*.woff2"):
-        subset(font, points)
+        subset(font, points, kept)
     for sheet in static.glob("styles/*.css"):
         style = sheet.read_text(encoding="utf-8")
         sheet.write_text(without_icons(style, "\n".join(pages + texts)), encoding="utf-8")
     letters = {ord(c) for html in pages for c in set(unescape(html))}
     for font in static.glob("katex/fonts/*.woff2"):
         own = letters_in(pages, FONTS[font.stem]) if font.stem in FONTS else None
-        subset(font, letters if own is None else own | {ord(" ")})
+        subset(font, letters if own is None else own | {ord(" ")}, kept)
     for font in static.glob("vendor/fontawesome/webfonts/*.ttf"):
         font.unlink()

@@ -48,7 +48,8 @@ ONCE = """() => {
 SETTLED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 RUN = """async (rules) => {
   const found = await axe.run({
-    resultTypes: ['violations'], ...(rules && {runOnly: {type: 'rule', values: rules}})});
+    resultTypes: ['violations'], rules: {'target-size': {enabled: true}},
+    ...(rules && {runOnly: {type: 'rule', values: rules}})});
   return found.violations.flatMap((rule) => rule.nodes.map((node) =>
     `${rule.id} (${rule.impact}): ${node.target} ${node.html.slice(0, 150)}`
       + ` ${node.failureSummary}`));
