@@ -16,7 +16,7 @@ from sklearn import model_selection as sklearn_selection
 from sklearn.covariance import EmpiricalCovariance
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF
+from sklearn.gaussian_process.kernels import RBF, DotProduct
 from sklearn.linear_model import Lasso as SklearnLasso
 from sklearn.linear_model import Perceptron as SklearnPerceptron
 from sklearn.linear_model import Ridge as SklearnRidge
@@ -31,6 +31,7 @@ from statsmodels.regression.linear_model import OLS
 from statsmodels.regression.quantile_regression import QuantReg
 
 from mllib import (
+    bayesian_regression,
     concentration,
     decision_theory,
     estimation,
@@ -794,3 +795,39 @@ def test_kinks_of_the_path_equal_scikit_learn(method):
     np.testing.assert_allclose(path.lam, 2 * len(y) * alphas, atol=1e-7)
     np.testing.assert_allclose(path.W, coefs.T, atol=1e-6)
     assert not path_at(path, 2000.0).any()
+
+
+# Bayesian regression ---
+
+
+def test_evidence_and_posterior_are_those_of_scikit_learn_on_the_diabetes_data():
+    X, y = load_diabetes(return_X_y=True)
+    y = y - y.mean()
+    theirs = sklearn_linear.BayesianRidge(
+        alpha_1=0,
+        alpha_2=0,
+        lambda_1=0,
+        lambda_2=0,
+        fit_intercept=False,
+        tol=1e-10,
+        max_iter=2000,
+        compute_score=True,
+    ).fit(X, y)
+    ours = bayesian_regression.BayesianLinearRegression(fit_intercept=False, tol=1e-12).fit(X, y)
+    assert ours.alpha_ == pytest.approx(theirs.lambda_, rel=1e-8)
+    assert ours.beta_ == pytest.approx(theirs.alpha_, rel=1e-8)
+    assert ours.log_evidence_ == pytest.approx(theirs.scores_[-1], rel=1e-10)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-7)
+    np.testing.assert_allclose(ours.covariance_, theirs.sigma_, rtol=1e-6, atol=1e-6)
+    for a, b in zip(ours.predict(X, return_std=True), theirs.predict(X, return_std=True)):
+        np.testing.assert_allclose(a, b, rtol=1e-7)
+
+
+def test_prediction_is_that_of_a_gaussian_process_with_a_linear_kernel():
+    X, y = load_diabetes(return_X_y=True)
+    X, y = 20 * X[:60], (y[:60] - y[:60].mean()) / 50
+    law = bayesian_regression.isotropic_posterior(X[:40], y[:40], 1.0, 4.0).predict(X[40:])
+    theirs = GaussianProcessRegressor(DotProduct(0.0, "fixed"), alpha=0.25, optimizer=None)
+    mean, std = theirs.fit(X[:40], y[:40]).predict(X[40:], return_std=True)
+    np.testing.assert_allclose(law.mean, mean, rtol=1e-9)
+    np.testing.assert_allclose(law.variance, std**2 + 0.25, rtol=1e-8)

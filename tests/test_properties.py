@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from mllib import (
+    bayesian_regression,
     concentration,
     decision_theory,
     estimation,
@@ -798,3 +799,46 @@ def test_a_free_offset_follows_every_shift(X, y, shift):
         np.testing.assert_allclose(after - shift, before, atol=1e-7)
     data = centre(X, y)
     np.testing.assert_allclose(data.X.sum(axis=0), 0, atol=1e-12)
+
+
+# Bayesian regression ---
+
+
+@st.composite
+def regression_samples(draw):
+    n, d = draw(st.integers(2, 8)), draw(st.integers(1, 3))
+    X = draw(arrays(float, (n, d), elements=st.integers(-5, 5)))
+    return X, draw(arrays(float, n, elements=st.integers(-9, 9))), draw(st.integers(1, n - 1))
+
+
+@given(regression_samples(), st.floats(0.1, 10), st.floats(0.1, 10))
+def test_bayesian_updates_in_two_parts_equal_one(data, alpha, beta):
+    X, y, cut = data
+    whole = bayesian_regression.isotropic_posterior(X, y, alpha, beta)
+    first = bayesian_regression.isotropic_posterior(X[cut:], y[cut:], alpha, beta)
+    both = first.update(X[:cut], y[:cut])
+    np.testing.assert_allclose(both.mean, whole.mean, rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(both.covariance, whole.covariance, rtol=1e-7, atol=1e-9)
+
+
+@given(regression_samples(), st.floats(0.1, 10), st.floats(0.1, 10))
+def test_posterior_mean_is_ridge_and_data_never_widen_an_error_bar(data, alpha, beta):
+    X, y, cut = data
+    whole = bayesian_regression.isotropic_posterior(X, y, alpha, beta)
+    np.testing.assert_allclose(whole.mean, ridge(X, y, alpha / beta), rtol=1e-7, atol=1e-8)
+    part = bayesian_regression.isotropic_posterior(X[:cut], y[:cut], alpha, beta)
+    assert (whole.predict(X).variance <= part.predict(X).variance + 1e-9).all()
+
+
+@given(regression_samples(), st.floats(0.1, 10), st.floats(0.1, 10))
+def test_evidence_is_a_product_of_one_step_predictions(data, alpha, beta):
+    X, y, _ = data
+    d, total = X.shape[1], 0.0
+    belief = bayesian_regression.WeightBelief(np.zeros(d), np.eye(d) / alpha, beta)
+    for row, target in zip(X, y):
+        law = belief.predict(row[None])
+        total -= 0.5 * (np.log(2 * np.pi * law.variance[0]))
+        total -= (target - law.mean[0]) ** 2 / (2 * law.variance[0])
+        belief = belief.update(row[None], [target])
+    exact = bayesian_regression.log_evidence(X, y, alpha, beta)
+    np.testing.assert_allclose(total, exact, rtol=1e-8, atol=1e-8)

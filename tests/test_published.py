@@ -8,6 +8,7 @@ import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from mllib import (
+    bayesian_regression,
     estimation,
     least_squares,
     optimization,
@@ -364,3 +365,24 @@ def test_order_of_the_diabetes_path():
     assert [j + 1 for j in angles] == [3, 9, 4, 7, 2, 10, 5, 8, 6, 1]
     moves = [j + 1 if j >= 0 else -(~j + 1) for j in lars_path(data.X, data.y).entered[:-1]]
     assert moves == [3, 9, 4, 7, 2, 10, 5, 8, 6, 1, -7, 7]
+
+
+# Bayesian regression ---
+
+
+@pytest.mark.parametrize(
+    ("variance", "covariance"),
+    [(1e6, [[0.1220, -0.3537], [-0.3537, 1.2256]]), (1e3, [[0.1218, -0.3532], [-0.3532, 1.2240]])],
+)
+def test_hours_studied_and_score(variance, covariance):
+    # Lorencio Abril (2023), Example A.10: column of ones last, prior standard deviation 1000;
+    # the second row is what the variance 1000 named in the text gives.
+    x = np.array([1, 2, 3, 4, 4.5])
+    X = np.column_stack([x, np.ones(5)])
+    belief = bayesian_regression.posterior(X, 2 * x + 1, 1.0, np.zeros(2), variance * np.eye(2))
+    np.testing.assert_allclose(belief.covariance, covariance, atol=5e-5)
+    if variance == 1e6:
+        np.testing.assert_allclose(belief.mean, [2, 1], atol=5e-5)
+        law = belief.predict([[3.5, 1.0]])
+        assert round(law.mean[0], 4) == 8.0000
+        assert round(law.std[0], 4) == 1.1153

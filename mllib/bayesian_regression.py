@@ -1,0 +1,673 @@
+"""Linear regression with a Gaussian prior: posterior, prediction with error bars, evidence.
+
+Chapter: Regression, *Bayesian regression*. Main references: MacKay (1992),
+Bishop (2006, chapter 3).
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_solve, cholesky, solve_triangular, svd
+
+from mllib.base import (
+    Regressor,
+    check_array,
+    check_choice,
+    check_features,
+    check_scalar,
+    check_square,
+    check_targets,
+    check_vector,
+    convergence_warning,
+)
+from mllib.linear_algebra import outer_product_sum
+
+__all__ = [
+    "BayesianLinearRegression",
+    "EvidenceGradient",
+    "EvidenceRun",
+    "Prediction",
+    "WeightBelief",
+    "evidence_gradient",
+    "evidence_maximization",
+    "function_covariance",
+    "isotropic_posterior",
+    "log_evidence",
+    "offset_free",
+    "posterior",
+    "predict",
+    "sample_predictive",
+    "update",
+]
+
+_EPS = np.finfo(float).eps
+
+
+# Records -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class WeightBelief:
+    """What is known of the weights: w has the law N(mean, covariance); the noise is known."""
+
+    mean: np.ndarray  #: mu, which is also the MAP estimate, shape (d,)
+    covariance: np.ndarray  #: Sigma, shape (d, d)
+    beta: float  #: precision of the noise, 1 / sigma^2
+
+    def update(self, X, y):
+        """Return the belief after further observations: today's posterior is the prior."""
+        return update(self, X, y)
+
+    def predict(self, X):
+        """Return mean and variance of a new observation at each row of X."""
+        return predict(self, X)
+
+
+class Prediction(NamedTuple):
+    """The law N(mean, variance) of a new observation at each of m inputs."""
+
+    mean: np.ndarray  #: mu^T x, in the unit of y, shape (m,)
+    variance: np.ndarray  #: 1 / beta + x^T Sigma x, the square of that unit, shape (m,)
+
+    @property
+    def std(self):
+        """The standard deviation, in the unit of y: the half-length of an error bar."""
+        return np.sqrt(self.variance)
+
+
+class EvidenceGradient(NamedTuple):
+    """Slope of the log evidence in the two precisions."""
+
+    alpha: float  #: (d / alpha - |mu|^2 - tr Sigma) / 2
+    beta: float  #: (n / beta - |y - X mu|^2 - tr(X^T X Sigma)) / 2
+
+
+class EvidenceRun(NamedTuple):
+    """What happened while the evidence was maximised."""
+
+    alpha: float  #: precision of the prior
+    beta: float  #: precision of the noise
+    gamma: float  #: number of weights that the data determine, between 0 and d
+    log_evidence: np.ndarray  #: log p(y | alpha, beta) at the start and after each update, nats
+    n_iter: int  #: updates made
+    converged: bool  #: whether both precisions came to rest
+    at_bound: bool  #: whether a precision was stopped because the evidence has no maximum
+
+
+class _Spectrum(NamedTuple):
+    s2: np.ndarray  # squared singular values of X, shape (k,), k = min(n, d)
+    c: np.ndarray  # u_j^T y, shape (k,)
+    rest: float  # squared length of the part of y outside the span of the u_j
+    n: int
+    d: int
+
+
+# Functions: input ----------------------------------------------------------------------------
+
+
+def _positive(value, name):
+    check_scalar(value, name, low=0, open_low=True)
+    return float(value)
+
+
+def _sums(X, y):
+    """Check a sample and return the sums X^T X, X^T y, y^T y."""
+    X = check_array(X)
+    y = check_vector(y, "y", length=len(X))
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = outer_product_sum(X, y)
+        fits = np.isfinite(sums.S).all() and np.isfinite(sums.b).all() and np.isfinite(sums.c)
+    if not fits:
+        raise ValueError("X and y are too large to be squared: divide them by a larger unit.")
+    return sums
+
+
+def _factor(V, name):
+    """Return the lower Cholesky factor of a covariance that is not singular up to rounding."""
+    V = check_square(V, name, symmetric=True)
+    message = f"{name} must be positive definite: give every direction some variance."
+    try:
+        L = cholesky(V, lower=True, check_finite=False)
+    except np.linalg.LinAlgError as error:
+        raise ValueError(message) from error
+    if (np.diag(L) ** 2 <= 4 * len(V) * _EPS * np.diag(V)).any():
+        raise ValueError(message)
+    return L
+
+
+def _belief(belief):
+    if not isinstance(belief, WeightBelief):
+        raise ValueError("belief must be a WeightBelief, as posterior returns it.")
+    return belief
+
+
+def _inputs(belief, X):
+    _belief(belief)
+    X, d = check_array(X), len(belief.mean)
+    if X.shape[1] != d:
+        raise ValueError(f"X must have {d} columns, one for each weight, got {X.shape[1]}.")
+    return X
+
+
+# Functions: posterior ------------------------------------------------------------------------
+
+
+def posterior(X, y, beta, mu_0, V_0):
+    """Return p(w | y, X) for y_i = w^T x_i + noise of variance 1 / beta and w from N(mu_0, V_0).
+
+    V_n^{-1} = V_0^{-1} + beta X^T X and V_n^{-1} mu_n = V_0^{-1} mu_0 + beta X^T y, computed
+    without an inverse: with V_0 = L L^T, V_n = L (I + beta L^T X^T X L)^{-1} L^T and
+    mu_n = mu_0 + beta V_n X^T (y - X mu_0).
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        One row for each observation; a column of ones if there is an offset.
+    y : array of shape (n,)
+    beta : float
+        Precision of the noise, above 0.
+    mu_0 : array of shape (d,)
+    V_0 : array of shape (d, d)
+        Covariance of the prior, symmetric positive definite.
+
+    Returns
+    -------
+    WeightBelief
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, entries are not finite, beta <= 0 or V_0 is singular.
+
+    References
+    ----------
+    Book: bayesian-regression-blr-general-prior. Bishop (2006), equations (3.50) and (3.51).
+
+    Examples
+    --------
+    >>> belief = posterior([[1.0], [1.0]], [2.0, 4.0], 1.0, [0.0], [[1.0]])
+    >>> belief.mean, belief.covariance
+    (array([2.]), array([[0.33333333]]))
+    """
+    sums, beta = _sums(X, y), _positive(beta, "beta")
+    mu_0 = check_vector(mu_0, "mu_0", length=len(sums.b))
+    L = _factor(check_square(V_0, "V_0", size=len(sums.b)), "V_0")
+    B = np.eye(len(L)) + beta * (L.T @ sums.S @ L)
+    C = cholesky(B, lower=True)
+    half = solve_triangular(C, L.T, lower=True)  # V_n = half^T half
+    step = half.T @ (half @ (beta * (sums.b - sums.S @ mu_0)))
+    return WeightBelief(mu_0 + step, half.T @ half, beta)
+
+
+def isotropic_posterior(X, y, alpha, beta):
+    """Return the posterior under the prior N(0, I / alpha), the Bayesian form of ridge regression.
+
+    Sigma^{-1} = alpha I + beta X^T X and mu = beta Sigma X^T y.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    y : array of shape (n,)
+    alpha, beta : float
+        Precisions of a weight and of the noise, above 0.
+
+    Returns
+    -------
+    WeightBelief
+
+    Raises
+    ------
+    ValueError
+        As ``posterior``.
+
+    References
+    ----------
+    Book: bayesian-regression-blr-posterior.
+
+    Examples
+    --------
+    >>> isotropic_posterior([[1.0], [1.0]], [2.0, 4.0], 1.0, 1.0).mean
+    array([2.])
+    """
+    X, alpha = check_array(X), _positive(alpha, "alpha")
+    d = X.shape[1]
+    return posterior(X, y, beta, np.zeros(d), np.eye(d) / alpha)
+
+
+def update(belief, X, y):
+    """Return the belief after the further observations (X, y): the old posterior is the prior.
+
+    Parameters
+    ----------
+    belief : WeightBelief
+    X : array of shape (m, d)
+        New observations only; the old ones are not needed.
+    y : array of shape (m,)
+
+    Returns
+    -------
+    WeightBelief
+
+    References
+    ----------
+    Book: bayesian-regression-blr-sequential.
+
+    Examples
+    --------
+    >>> belief = isotropic_posterior([[1.0]], [2.0], 1.0, 1.0)
+    >>> update(belief, [[1.0]], [4.0]).mean
+    array([2.])
+    """
+    X = _inputs(belief, X)
+    return posterior(X, y, belief.beta, belief.mean, belief.covariance)
+
+
+# Functions: prediction -----------------------------------------------------------------------
+
+
+def predict(belief, X):
+    """Return the law N(mu^T x, 1 / beta + x^T Sigma x) of a new observation at each row x of X.
+
+    Parameters
+    ----------
+    belief : WeightBelief
+    X : array of shape (m, d)
+
+    Returns
+    -------
+    Prediction
+
+    References
+    ----------
+    Book: bayesian-regression-blr-predictive. Bishop (2006), equation (3.58).
+
+    Examples
+    --------
+    >>> belief = isotropic_posterior([[1.0]], [2.0], 1.0, 1.0)
+    >>> predict(belief, [[0.0], [2.0]])
+    Prediction(mean=array([0., 2.]), variance=array([1., 3.]))
+    """
+    X = _inputs(belief, X)
+    mean = np.einsum("ij,j->i", X, belief.mean)
+    spread = np.einsum("ij,jk,ik->i", X, belief.covariance, X, optimize=True)
+    return Prediction(mean, 1 / belief.beta + np.maximum(spread, 0))
+
+
+def function_covariance(belief, X):
+    """Return X Sigma X^T, the covariances of f(x) = w^T x (without noise) at the rows of X.
+
+    Examples
+    --------
+    >>> belief = isotropic_posterior([[1.0, 0.0]], [2.0], 1.0, 1.0)
+    >>> function_covariance(belief, [[1.0, 2.0], [1.0, 3.0]])
+    array([[4.5, 6.5],
+           [6.5, 9.5]])
+    """
+    X = _inputs(belief, X)
+    return X @ belief.covariance @ X.T
+
+
+def sample_predictive(belief, X, S, rng, *, noise=True):
+    """Return S joint draws of new observations: w_s from the posterior, then X w_s plus noise.
+
+    Parameters
+    ----------
+    belief : WeightBelief
+    X : array of shape (m, d)
+    S : int
+        Number of draws, at least 1.
+    rng : numpy.random.Generator
+    noise : bool
+        Whether to add the noise of an observation; without it the draws are of f(x) = w^T x.
+
+    Returns
+    -------
+    array of shape (S, m)
+        Row s belongs to one draw of the weights.
+
+    References
+    ----------
+    Book: bayesian-regression-predictive-by-sampling.
+
+    Examples
+    --------
+    >>> belief = isotropic_posterior([[1.0]], [2.0], 1.0, 1.0)
+    >>> sample_predictive(belief, [[0.0], [2.0]], 5, np.random.default_rng(0)).shape
+    (5, 2)
+    """
+    X = _inputs(belief, X)
+    check_scalar(S, "S", low=1, integer=True)
+    if not isinstance(rng, np.random.Generator):
+        raise ValueError("rng must be a numpy.random.Generator: pass numpy.random.default_rng(0).")
+    L = _factor(belief.covariance, "belief.covariance")
+    W = belief.mean + rng.standard_normal((S, len(L))) @ L.T
+    draws = W @ X.T
+    return draws + rng.standard_normal(draws.shape) / np.sqrt(belief.beta) if noise else draws
+
+
+# Functions: evidence -------------------------------------------------------------------------
+
+
+def log_evidence(X, y, alpha, beta):
+    """Return log p(y | X, alpha, beta), the probability of the data with the weights averaged out.
+
+    It is (d log alpha + n log(beta / 2 pi) - beta |y - X mu|^2 - alpha |mu|^2 - log |A|) / 2 with
+    A = alpha I + beta X^T X and A mu = beta X^T y.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    y : array of shape (n,)
+    alpha, beta : float
+        Precisions of a weight and of the noise, above 0.
+
+    Returns
+    -------
+    float
+        In nats.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, entries are not finite, or a precision is not above 0.
+
+    References
+    ----------
+    Book: bayesian-regression-evidence. MacKay (1992), Neural Computation 4, 415-447.
+
+    Examples
+    --------
+    >>> round(log_evidence([[1.0]], [2.0], 1.0, 1.0), 4)  # log N(2; 0, 1 + 1)
+    -2.2655
+    """
+    sums, alpha, beta = _sums(X, y), _positive(alpha, "alpha"), _positive(beta, "beta")
+    n, d = len(y), len(sums.b)
+    L = cholesky(np.eye(d) + beta / alpha * sums.S, lower=True)  # A / alpha = L L^T
+    mu = cho_solve((L, True), beta / alpha * sums.b)
+    r = np.asarray(y, dtype=float) - np.asarray(X, dtype=float) @ mu
+    fit = n * np.log(beta / (2 * np.pi)) - beta * (r @ r) - alpha * (mu @ mu)
+    return float(0.5 * fit - np.log(np.diag(L)).sum())  # (eq-bayesian-regression-evidence)
+
+
+def evidence_gradient(X, y, alpha, beta):
+    """Return the derivatives of ``log_evidence`` with respect to alpha and beta.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    y : array of shape (n,)
+    alpha, beta : float
+
+    Returns
+    -------
+    EvidenceGradient
+
+    References
+    ----------
+    Book: bayesian-regression-evidence-gradient.
+
+    Examples
+    --------
+    >>> slope = evidence_gradient([[1.0]], [2.0], 1.0, 1.0)
+    >>> round(slope.alpha, 4), round(slope.beta, 4)
+    (-0.25, -0.25)
+    """
+    belief = isotropic_posterior(X, y, alpha, beta)
+    X, mu, Sigma = np.asarray(X, dtype=float), belief.mean, belief.covariance
+    r = np.asarray(y, dtype=float) - X @ mu
+    trace = np.einsum("ij,jk,ik->", X, Sigma, X, optimize=True)
+    return EvidenceGradient(
+        float(len(mu) / alpha - mu @ mu - np.trace(Sigma)) / 2,
+        float(len(r) / beta - r @ r - trace) / 2,
+    )
+
+
+def _spectrum(X, y):
+    """Decompose once what the evidence needs of a sample, whatever alpha and beta are."""
+    U, s, _ = svd(X, full_matrices=False, check_finite=False)
+    c = U.T @ y
+    outside = y - U @ c
+    return _Spectrum(s**2, c, float(outside @ outside), *X.shape)
+
+
+def _moments(data, alpha, beta):
+    """Return |mu|^2, |y - X mu|^2, gamma and the log evidence, in O(k) operations."""
+    t = alpha + beta * data.s2
+    length = np.sum(data.s2 * (beta * data.c / t) ** 2)
+    rss = np.sum((alpha * data.c / t) ** 2) + data.rest
+    gamma = np.sum(beta * data.s2 / t)
+    fit = data.n * np.log(beta / (2 * np.pi)) - beta * rss - alpha * length
+    return length, rss, gamma, float(0.5 * (fit - np.log1p(beta / alpha * data.s2).sum()))
+
+
+def _new_precisions(method, data, alpha, beta):
+    """Return the precisions after one update (eq-bayesian-regression-em, -fixed-point)."""
+    length, rss, gamma, _ = _moments(data, alpha, beta)
+    if method == "em":
+        trace = (data.d - gamma) / alpha  # tr Sigma
+        return data.d / (length + trace), data.n / (rss + gamma / beta)
+    free = data.n - len(data.c) + np.sum(alpha / (alpha + beta * data.s2))  # n - gamma, no loss
+    tiny = np.finfo(float).tiny
+    return gamma / max(length, tiny), free / max(rss, tiny)
+
+
+def evidence_maximization(
+    X, y, *, alpha=None, beta=None, method="fixed-point", tol=1e-8, max_iter=1000
+):
+    """Maximise log p(y | X, alpha, beta) over the precisions; each update costs O(min(n, d)).
+
+    Fixed point: alpha <- gamma / |mu|^2 and 1 / beta <- |y - X mu|^2 / (n - gamma), where gamma
+    = sum_j beta s_j^2 / (alpha + beta s_j^2). EM: alpha <- d / (|mu|^2 + tr Sigma) and
+    1 / beta <- (|y - X mu|^2 + tr(X^T X Sigma)) / n; slower, but the evidence never falls.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    y : array of shape (n,)
+    alpha, beta : float, optional
+        A precision that is given is kept; one that is None is chosen.
+    method : {"fixed-point", "em"}
+    tol : float
+        Stop when no precision changes by more than this fraction.
+    max_iter : int
+
+    Returns
+    -------
+    EvidenceRun
+        The evidence has no maximum if inputs and targets are unrelated (alpha grows) or if the
+        targets lie on a plane (beta grows). The prior variance of a score is then kept above 1e-12
+        of the noise, the noise variance above 1e-12 of the mean square of y, and ``at_bound`` is
+        true.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, entries are not finite, a precision is not above 0, or all of X or of y
+        is zero: then no precision is better than another.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If max_iter is reached.
+
+    References
+    ----------
+    Book: bayesian-regression-blr-hyperparameters. MacKay (1992), Neural Computation 4, 415-447.
+
+    Examples
+    --------
+    >>> run = evidence_maximization([[1.0], [2.0], [3.0]], [1.1, 1.9, 3.2])
+    >>> round(1 / run.alpha, 2), round(1 / run.beta, 3), run.converged
+    (1.07, 0.021, True)
+    """
+    _sums(X, y)
+    X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
+    check_choice(method, "method", ("fixed-point", "em"))
+    check_scalar(tol, "tol", low=0)
+    check_scalar(max_iter, "max_iter", low=1, integer=True)
+    given = [None if p is None else _positive(p, q) for p, q in ((alpha, "alpha"), (beta, "beta"))]
+    if not X.any() or not y.any():
+        which = "X" if not X.any() else "y"
+        raise ValueError(
+            f"{which} is zero everywhere (or constant, with a free offset), so the "
+            f"evidence prefers no precision: pass alpha and beta."
+        )
+    return _maximise(_spectrum(X, y), given, method, tol, max_iter)
+
+
+def _maximise(data, given, method, tol, max_iter):
+    square = (np.sum(data.c**2) + data.rest) / data.n
+    highest, lowest = 1e12 / square, 1e-12 * data.s2[0] / (data.n * square)
+    beta = given[1] or 2 / square
+    alpha = given[0] or np.sum(data.s2) / data.n / square
+    trace, converged, bound = [_moments(data, alpha, beta)[3]], False, False
+    for n_iter in range(1, max_iter + 1):  # noqa: B007
+        a, b = _new_precisions(method, data, alpha, beta)
+        b = given[1] or min(b, highest)
+        a = given[0] or float(np.clip(a, lowest, 1e12 * b * data.s2[0]))
+        change = max(abs(a / alpha - 1), abs(b / beta - 1))
+        alpha, beta = float(a), float(b)
+        bound = (given[1] is None and b == highest) or (
+            given[0] is None and a >= 1e12 * b * data.s2[0]
+        )
+        trace.append(_moments(data, alpha, beta)[3])
+        if change <= tol:
+            converged = True
+            break
+    else:
+        convergence_warning(
+            f"The precisions still change by a fraction of {change:.1e} in the last of {max_iter} "
+            f"updates, tol is {tol:.1e}: raise max_iter or tol."
+        )
+    gamma = float(_moments(data, alpha, beta)[2])
+    return EvidenceRun(alpha, beta, gamma, np.array(trace), n_iter, converged, bool(bound))
+
+
+# Functions: a free offset --------------------------------------------------------------------
+
+
+def offset_free(A):
+    """Return n - 1 rows that keep all of A but its mean: an orthonormal set of contrasts.
+
+    A reflection that takes (1, ..., 1) to a multiple of the first axis is applied, and the first
+    row, sqrt(n) times the mean, is dropped. Independent noise stays independent, inner products
+    of centred columns stay as they are, and an offset common to all rows disappears.
+
+    Parameters
+    ----------
+    A : array of shape (n, d) or (n,)
+        n at least 2.
+
+    Returns
+    -------
+    array of shape (n - 1, d) or (n - 1,)
+
+    References
+    ----------
+    Book: bayesian-regression-free-offset.
+
+    Examples
+    --------
+    >>> offset_free([1.0, 3.0])
+    array([-1.41421356])
+    """
+    one = np.ndim(A) == 1
+    A = check_array(np.reshape(A, (-1, 1)) if one else A, "A", min_samples=2)
+    n = len(A)
+    A = A - A.mean(axis=0)
+    rows = A[1:] - A[0] / (1 - np.sqrt(n))
+    return rows[:, 0] if one else rows
+
+
+# Estimator -----------------------------------------------------------------------------------
+
+
+class BayesianLinearRegression(Regressor):
+    """y = b + w^T x + noise: w from N(0, I / alpha), noise of variance 1 / beta, b flat.
+
+    Parameters
+    ----------
+    alpha, beta : float, optional
+        Precisions of a weight and of the noise; None chooses by maximising the evidence.
+        Standardise inputs that have different units, since all weights share alpha.
+    fit_intercept : bool
+        Whether there is an offset b, every value of which is as likely as any other beforehand.
+    method : {"fixed-point", "em"}
+    tol : float
+    max_iter : int
+        As in ``evidence_maximization``.
+
+    Attributes
+    ----------
+    coef_ : array of shape (d,)
+        Posterior mean of the weights: ridge with lam = alpha_ / beta_.
+    covariance_ : array of shape (d, d)
+        Posterior covariance of the weights.
+    intercept_ : float
+    alpha_, beta_ : float
+    log_evidence_ : float
+        log p(y | X) in nats at these precisions; with an offset, of the n - 1 contrasts.
+    n_iter_ : int
+    converged_ : bool
+
+    References
+    ----------
+    Book: bayesian-regression-blr-posterior, bayesian-regression-free-offset.
+
+    Examples
+    --------
+    >>> model = BayesianLinearRegression(alpha=1.0, beta=2.0).fit([[-1.0], [1.0]], [3.0, 5.0])
+    >>> mean, std = model.predict([[0.0], [2.0]], return_std=True)
+    >>> mean, (std**2).round(3)
+    (array([4. , 5.6]), array([0.75, 1.55]))
+    """
+
+    def __init__(
+        self,
+        alpha=None,
+        beta=None,
+        fit_intercept=True,
+        method="fixed-point",
+        tol=1e-8,
+        max_iter=1000,
+    ):
+        self.alpha = alpha
+        self.beta = beta
+        self.fit_intercept = fit_intercept
+        self.method = method
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X, y):
+        """Fit to X of shape (n, d) and y of shape (n,); return self."""
+        X = check_array(X, min_samples=2 if self.fit_intercept else 1)
+        y = check_vector(check_targets(y, type(self).__name__), "y", length=len(X))
+        self._n, d = X.shape
+        centre = X.mean(axis=0) if self.fit_intercept else np.zeros(d)
+        level = float(y.mean()) if self.fit_intercept else 0.0
+        A, t = (offset_free(X), offset_free(y)) if self.fit_intercept else (X, y)
+        options = {"method": self.method, "tol": self.tol, "max_iter": self.max_iter}
+        if self.alpha is None or self.beta is None:
+            run = evidence_maximization(A, t, alpha=self.alpha, beta=self.beta, **options)
+            self.alpha_, self.beta_ = run.alpha, run.beta
+            self.n_iter_, self.converged_ = run.n_iter, run.converged
+        else:
+            self.alpha_, self.beta_ = _positive(self.alpha, "alpha"), _positive(self.beta, "beta")
+            self.n_iter_, self.converged_ = 1, True
+        belief = isotropic_posterior(A, t, self.alpha_, self.beta_)
+        self.log_evidence_ = log_evidence(A, t, self.alpha_, self.beta_)
+        self.coef_, self.covariance_ = belief.mean, belief.covariance
+        self.x_mean_, self.intercept_ = centre, float(level - centre @ belief.mean)
+        self.n_features_in_ = d
+        return self
+
+    def predict(self, X, return_std=False):
+        """Return the mean of a new observation at each row, and its standard deviation if asked."""
+        X = check_features(self, X)
+        belief = WeightBelief(self.coef_, self.covariance_, self.beta_)
+        mean = self.intercept_ + np.einsum("ij,j->i", X, self.coef_)
+        if not return_std:
+            return mean
+        offset = 1 / (self._n * self.beta_) if self.fit_intercept else 0.0
+        return mean, np.sqrt(predict(belief, X - self.x_mean_).variance + offset)
