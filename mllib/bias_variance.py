@@ -1,0 +1,549 @@
+"""Bias and variance: where the error of a learned predictor or of an estimate comes from.
+
+Chapter: Regression, *Bias and variance*. Main references: Geman, Bienenstock and Doursat (1992),
+Hoerl and Kennard (1970).
+"""
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from mllib.base import (
+    check_array,
+    check_distribution,
+    check_scalar,
+    check_vector,
+    map_over,
+)
+
+__all__ = [
+    "ConditionalMSE",
+    "Decomposition",
+    "FixedDesign",
+    "ParameterMSE",
+    "conditional_mse",
+    "decompose",
+    "decompose_smoother",
+    "exact_decompose",
+    "integrate",
+    "parameter_mse",
+    "polynomial_features",
+    "polynomial_learner",
+    "ridge_mse",
+    "ridge_smoother",
+]
+
+
+# Records -------------------------------------------------------------------------------------
+
+
+class ConditionalMSE(NamedTuple):
+    """The squared error of one prediction at one input, split at the conditional mean."""
+
+    mse: float  #: E[(y - c)^2 | x], computed on its own
+    noise: float  #: Var(y | x)
+    squared_distance: float  #: (E[y | x] - c)^2
+
+
+class Decomposition(NamedTuple):
+    """The parts of the expected squared error of a learner, at each of m inputs or averaged."""
+
+    mean: np.ndarray  #: averaged predictor, E_D[f_D(x)], shape (m,)
+    squared_bias: np.ndarray  #: (E_D[f_D(x)] - f(x))^2, in squared units of y
+    variance: np.ndarray  #: E_D[(f_D(x) - E_D[f_D(x)])^2]
+    noise: np.ndarray  #: E[(y - f(x))^2]
+    risk: np.ndarray  #: E[(y - f_D(x))^2], computed from y and f_D(x), not from the parts
+    repeats: int  #: data sets drawn; 0 if the parts are exact
+
+    @property
+    def debiased(self):
+        """The squared bias less variance / (repeats - 1): simulated averages are never exact."""
+        return self.squared_bias - self.variance / (self.repeats - 1 if self.repeats else np.inf)
+
+
+class ParameterMSE(NamedTuple):
+    """The parts of the expected squared distance of an estimated vector from the true one."""
+
+    bias: np.ndarray  #: E[w_hat] - w*, shape (d,)
+    squared_bias: float  #: ||bias||^2
+    variance: float  #: E||w_hat - E[w_hat]||^2, the trace of the covariance
+    mse: float  #: E||w_hat - w*||^2
+
+
+# Functions -----------------------------------------------------------------------------------
+
+
+def conditional_mse(prediction, values, probabilities):
+    """Return E[(y - c)^2] = Var(y) + (E[y] - c)^2 for a law of y with finitely many values.
+
+    Parameters
+    ----------
+    prediction : number
+        The c that is answered at the input.
+    values, probabilities : sequences of length K
+        The law of y at that input; fractions give fractions.
+
+    Returns
+    -------
+    ConditionalMSE
+
+    Raises
+    ------
+    ValueError
+        If the probabilities are no law, or the lengths differ, or a number is not finite.
+
+    References
+    ----------
+    Book: bias-variance-conditional-mse-split.
+
+    Examples
+    --------
+    >>> conditional_mse(0, [0, 10], [0.75, 0.25])
+    ConditionalMSE(mse=25.0, noise=18.75, squared_distance=6.25)
+    """
+    check_vector([float(prediction)], "prediction")
+    law = _check_law(values, probabilities)
+    mean = sum(p * v for v, p in law)
+    mse = sum(p * (v - prediction) ** 2 for v, p in law)
+    noise = sum(p * (v - mean) ** 2 for v, p in law)
+    return ConditionalMSE(mse, noise, (mean - prediction) ** 2)
+
+
+def _check_law(values, probabilities):
+    values, probabilities = list(values), list(probabilities)
+    check_vector([float(v) for v in values], "values", length=len(probabilities))
+    check_distribution([float(p) for p in probabilities], "probabilities")
+    return list(zip(values, probabilities))
+
+
+def exact_decompose(learner, X, f, errors, probabilities, X_new, f_new):
+    """Return risk = bias^2 + variance + noise by listing every data set of a finite design.
+
+    y_i = f_i + e_i with independent e_i that take K values; there are K^n data sets.
+
+    Parameters
+    ----------
+    learner : callable
+        ``learner(X, y, X_new)`` returns the m predictions of what was learned from (X, y).
+    X : sequence of length n
+        Inputs of the design, in any form that the learner takes.
+    f : sequence of length n
+        True values at X.
+    errors, probabilities : sequences of length K
+        The law of one error, of mean 0.
+    X_new : sequence of length m
+    f_new : sequence of length m
+        True values at X_new; a new y is f_new plus an independent error of the same law.
+
+    Returns
+    -------
+    Decomposition
+        Lists of length m instead of arrays; fractions if all was given in fractions.
+
+    Raises
+    ------
+    ValueError
+        If the law has not mean 0, lengths differ, a prediction is not finite, or there are more
+        than a million data sets.
+
+    References
+    ----------
+    Book: bias-variance-pointwise-decomposition.
+
+    Examples
+    --------
+    >>> mean = lambda X, y, X_new: [sum(y) / len(y)] * len(X_new)
+    >>> exact_decompose(mean, [0, 1], [0, 1], [-1, 1], [0.5, 0.5], [0], [0]).risk
+    [1.75]
+    """
+    law = _check_law(errors, probabilities)
+    if abs(sum(float(p * e) for e, p in law)) > 1e-12 * max(abs(float(e)) for e, _ in law):
+        raise ValueError("errors must have mean 0: move their mean into f.")
+    if len(X) != len(f) or len(X_new) != len(f_new):
+        raise ValueError("f must be as long as X, and f_new as long as X_new.")
+    if len(law) ** len(f) > 10**6:
+        raise ValueError(f"X must be shorter: {len(law)}^{len(f)} data sets are too many to list.")
+    weights, predictions = [], []
+    for sample in itertools.product(law, repeat=len(f)):
+        weights.append(math.prod(p for _, p in sample))
+        y = [a + e for a, (e, _) in zip(f, sample)]
+        predictions.append(list(learner(X, y, X_new)))
+    check_array([[float(t) for t in row] for row in predictions], "predictions of the learner")
+    parts = _exact_parts(weights, predictions, law, f_new)
+    return Decomposition(*map(list, zip(*parts)), 0)
+
+
+def _exact_parts(weights, predictions, law, f_new):
+    """Yield mean, bias^2, variance, noise and risk at each new input, each by its definition."""
+    noise = sum(p * e**2 for e, p in law)
+    for f, column in zip(f_new, zip(*predictions, strict=True), strict=True):
+        mean = sum(w * t for w, t in zip(weights, column))
+        variance = sum(w * (t - mean) ** 2 for w, t in zip(weights, column))
+        risk = sum(w * p * (f + e - t) ** 2 for w, t in zip(weights, column) for e, p in law)
+        yield mean, (mean - f) ** 2, variance, noise, risk
+
+
+@dataclass(frozen=True)
+class FixedDesign:
+    """Data sets with the same inputs and new Gaussian errors: y = f + sigma e.
+
+    Parameters
+    ----------
+    X : array of shape (n,) or (n, d)
+    f : array of shape (n,)
+        True values at X.
+    sigma : float
+        Standard deviation of the errors, in units of y.
+    """
+
+    X: np.ndarray
+    f: np.ndarray
+    sigma: float
+
+    def __call__(self, rng):
+        """Return one data set (X, y)."""
+        return self.X, self.f + self.sigma * rng.standard_normal(len(self.f))
+
+
+@dataclass(frozen=True)
+class _Repeat:
+    """Draw one data set, learn, predict, draw new errors; an object, so that it can travel."""
+
+    learner: object
+    draw: object
+    X_new: np.ndarray
+    m: int
+    noise: object
+
+    def __call__(self, rng):
+        X, y = self.draw(rng)
+        prediction = np.asarray(self.learner(X, y, self.X_new), dtype=np.float64)
+        if callable(self.noise):
+            return prediction, np.asarray(self.noise(rng, self.m), dtype=np.float64)
+        return prediction, self.noise * rng.standard_normal(self.m)
+
+
+def decompose(learner, draw, X_new, f_new, *, noise=0.0, repeats, rng, workers=1):
+    """Return risk, bias^2, variance and noise by learning from many simulated data sets.
+
+    E[(y - f_D(x))^2] = (E f_D(x) - f(x))^2 + Var f_D(x) + Var(y | x), averages over ``repeats``.
+
+    Parameters
+    ----------
+    learner : callable
+        ``learner(X, y, X_new)`` returns m predictions.
+    draw : callable
+        ``draw(rng)`` returns one data set (X, y), such as a ``FixedDesign``.
+    X_new : array of shape (m,) or (m, d)
+        Inputs where the error is split.
+    f_new : array of shape (m,)
+        True regression function there.
+    noise : float or callable
+        Standard deviation of new Gaussian errors, or ``noise(rng, m)`` that draws m of them.
+    repeats : int
+        Data sets, at least 2.
+    rng : numpy.random.Generator
+        Each repeat gets its own spawned generator.
+    workers : int or map-like callable
+        As in ``mllib.base.map_over``; the result does not depend on it.
+
+    Returns
+    -------
+    Decomposition
+        Variance with divisor ``repeats``. Risk is simulated with new y, so that it differs from
+        the sum of the parts by averages of cross terms, which vanish like 1 / sqrt(repeats).
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, a number is not finite, or repeats or workers are too few.
+
+    References
+    ----------
+    Book: bias-variance-integrated-decomposition. Geman, Bienenstock and Doursat (1992).
+
+    Examples
+    --------
+    >>> mean = lambda X, y, X_new: np.full(len(X_new), y.mean())
+    >>> draw = FixedDesign(np.zeros(4), np.zeros(4), 1.0)
+    >>> rng = np.random.default_rng(0)
+    >>> parts = decompose(mean, draw, [0.0], [2.0], noise=1.0, repeats=2000, rng=rng)
+    >>> abs(parts.squared_bias - 4) < 0.1, abs(parts.variance - 0.25) < 0.05
+    (array([ True]), array([ True]))
+    """
+    f_new = check_vector(f_new, "f_new", length=len(X_new))
+    check_scalar(repeats, "repeats", low=2, integer=True)
+    if not isinstance(rng, np.random.Generator):
+        raise ValueError(f"rng must be a numpy.random.Generator, got {rng!r}.")
+    if not callable(noise):
+        check_scalar(noise, "noise", low=0)
+    task = _Repeat(learner, draw, np.asarray(X_new), len(f_new), noise)
+    pairs = map_over(task, rng.spawn(repeats), workers)
+    for row, new in pairs:
+        check_vector(row, "each prediction of the learner", length=len(f_new))
+        check_vector(new, "noise", length=len(f_new))
+    F, E = (np.array(part) for part in zip(*pairs))
+    mean = F.mean(axis=0)
+    risk = np.mean((f_new + E - F) ** 2, axis=0)
+    squared_bias, variance = (mean - f_new) ** 2, F.var(axis=0)
+    return Decomposition(mean, squared_bias, variance, np.mean(E**2, axis=0), risk, repeats)
+
+
+def integrate(parts, weights=None):
+    """Return the parts averaged over inputs: each is E_x of the one at x.
+
+    Parameters
+    ----------
+    parts : Decomposition
+        At m inputs.
+    weights : array of shape (m,), optional
+        Law of the inputs, such as the weights of a quadrature; equal by default.
+
+    Returns
+    -------
+    Decomposition
+        Floats in the place of arrays.
+
+    Examples
+    --------
+    >>> integrate(Decomposition([0, 0], [1.0, 3.0], [0, 2.0], [1, 1], [2.0, 6.0], 0)).risk
+    4.0
+    """
+    m = len(parts.mean)
+    weights = np.full(m, 1 / m) if weights is None else check_distribution(weights, "weights")
+    check_vector(weights, "weights", length=m)
+    means = (float(weights @ np.asarray(part, dtype=np.float64)) for part in parts[:5])
+    return Decomposition(*means, parts.repeats)
+
+
+def decompose_smoother(S, f, f_new, sigma2):
+    """Return the parts for predictions S y that are linear in y = f + errors of variance sigma2.
+
+    bias = S f - f_new; variance = sigma2 diag(S S^T); the risk is their sum plus sigma2.
+
+    Parameters
+    ----------
+    S : array of shape (m, n)
+        Row j holds the weights of y_1, ..., y_n in the j-th prediction.
+    f : array of shape (n,)
+        True values where y is measured.
+    f_new : array of shape (m,)
+        True values where the predictions are made.
+    sigma2 : float
+        Variance of each error; errors are uncorrelated, and a new one is added to f_new.
+
+    Returns
+    -------
+    Decomposition
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree or sigma2 is negative.
+
+    References
+    ----------
+    Book: bias-variance-linear-smoother.
+
+    Examples
+    --------
+    >>> decompose_smoother([[0.5, 0.5]], [0.0, 2.0], [0.0], 1.0).risk
+    array([2.5])
+    """
+    S = check_array(S, "S")
+    f = check_vector(f, "f", length=S.shape[1])
+    f_new = check_vector(f_new, "f_new", length=S.shape[0])
+    check_scalar(sigma2, "sigma2", low=0)
+    mean = S @ f
+    squared_bias = (mean - f_new) ** 2
+    variance = sigma2 * np.sum(S**2, axis=1)  # (eq-bias-variance-smoother)
+    noise = np.full(len(f_new), float(sigma2))
+    return Decomposition(mean, squared_bias, variance, noise, squared_bias + variance + noise, 0)
+
+
+def polynomial_features(x, r, *, interval):
+    """Return Phi with Phi_ij = sqrt(2j + 1) P_j(t_i), j = 0..r, t the interval mapped to [-1, 1].
+
+    P_j are Legendre's polynomials: a basis of the polynomials of degree at most r, orthonormal
+    under the uniform law on the interval.
+
+    Parameters
+    ----------
+    x : array of shape (n,)
+    r : int
+        Degree.
+    interval : pair of floats
+        (a, b) with a < b.
+
+    Returns
+    -------
+    array of shape (n, r + 1)
+
+    Examples
+    --------
+    >>> polynomial_features([0.0, 1.0], 1, interval=(0, 1)).round(3)
+    array([[ 1.   , -1.732],
+           [ 1.   ,  1.732]])
+    """
+    x = check_vector(x, "x")
+    check_scalar(r, "r", low=0, integer=True)
+    a, b = check_vector(interval, "interval", length=2)
+    if not a < b:
+        raise ValueError(f"interval must be (a, b) with a < b, got ({a:g}, {b:g}).")
+    t = 2 * (x - a) / (b - a) - 1
+    return np.polynomial.legendre.legvander(t, r) * np.sqrt(2 * np.arange(r + 1) + 1)
+
+
+def ridge_smoother(X, X_new, lam=0.0):
+    """Return S = X_new (X^T X + lam I)^{-1} X^T, so that S y are the predictions of ridge at X_new.
+
+    With lam = 0 these are the predictions of the shortest least-squares solution.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    X_new : array of shape (m, d)
+    lam : float
+        Penalty on ||w||^2, at least 0.
+
+    Returns
+    -------
+    array of shape (m, n)
+
+    Examples
+    --------
+    >>> ridge_smoother([[1.0], [1.0]], [[1.0]], 2.0)
+    array([[0.25, 0.25]])
+    """
+    X = check_array(X)
+    X_new = check_array(X_new, "X_new")
+    check_scalar(lam, "lam", low=0)
+    if X_new.shape[1] != X.shape[1]:
+        raise ValueError(f"X_new must have {X.shape[1]} columns like X, got {X_new.shape[1]}.")
+    U, s, Vt = np.linalg.svd(X, full_matrices=False)
+    keep = s > max(X.shape) * np.finfo(float).eps * s[0]
+    shrink = s[keep] / (s[keep] ** 2 + lam)
+    return ((X_new @ Vt[keep].T) * shrink) @ U[:, keep].T
+
+
+def polynomial_learner(x, y, x_new, *, r, lam=0.0, interval=(0.0, 1.0)):
+    """Fit a polynomial of degree r by least squares, or by ridge if lam > 0; return it at x_new.
+
+    Parameters
+    ----------
+    x, y : arrays of shape (n,)
+    x_new : array of shape (m,)
+    r : int
+        Degree.
+    lam : float
+        Penalty on the squared coefficients in the basis of ``polynomial_features``.
+    interval : pair of floats
+        Interval of that basis.
+
+    Returns
+    -------
+    array of shape (m,)
+
+    Examples
+    --------
+    >>> polynomial_learner([0.0, 0.5, 1.0], [0.0, 1.0, 2.0], [2.0], r=1).round(6)
+    array([4.])
+    """
+    Phi = polynomial_features(x, r, interval=interval)
+    y = check_vector(y, "y", length=len(Phi))
+    return ridge_smoother(Phi, polynomial_features(x_new, r, interval=interval), lam) @ y
+
+
+def parameter_mse(estimates, target, weights=None):
+    """Return E||w_hat - w*||^2 = ||E w_hat - w*||^2 + E||w_hat - E w_hat||^2 over given estimates.
+
+    Parameters
+    ----------
+    estimates : array of shape (R, d)
+        One estimate per row: of every data set, or of R simulated ones; at least 2.
+    target : array of shape (d,)
+        The true w*.
+    weights : array of shape (R,), optional
+        Probability of each data set; equal by default.
+
+    Returns
+    -------
+    ParameterMSE
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, a number is not finite or there are fewer than 2 estimates.
+
+    References
+    ----------
+    Book: bias-variance-vector-estimator-decomposition.
+
+    Examples
+    --------
+    >>> parameter_mse([[0.0, 1.0], [2.0, 1.0]], [0.0, 0.0])
+    ParameterMSE(bias=array([1., 1.]), squared_bias=2.0, variance=1.0, mse=3.0)
+    """
+    T = check_array(estimates, "estimates", min_samples=2)
+    target = check_vector(target, "target", length=T.shape[1])
+    R = len(T)
+    weights = np.full(R, 1 / R) if weights is None else check_distribution(weights, "weights")
+    check_vector(weights, "weights", length=R)
+    mean = weights @ T
+    variance = float(weights @ np.sum((T - mean) ** 2, axis=1))
+    mse = float(weights @ np.sum((T - target) ** 2, axis=1))
+    bias = mean - target
+    return ParameterMSE(bias, float(bias @ bias), variance, mse)
+
+
+def ridge_mse(X, w_star, sigma2, lam):
+    """Return the parts of E||w_lam - w*||^2 for ridge, w_lam = (X^T X + lam I)^{-1} X^T y.
+
+    y = X w* + errors of variance sigma2. With X = U diag(s) V^T and theta = V^T w*,
+    ||bias||^2 = sum_j (lam theta_j / (s_j^2 + lam))^2 and
+    variance = sigma2 sum_j (s_j / (s_j^2 + lam))^2.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Of full column rank if lam = 0.
+    w_star : array of shape (d,)
+    sigma2 : float
+        Variance of the uncorrelated errors.
+    lam : float
+        Penalty, at least 0; 0 is least squares.
+
+    Returns
+    -------
+    ParameterMSE
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, lam or sigma2 is negative, or lam = 0 and the rank is short of d.
+
+    References
+    ----------
+    Book: bias-variance-ridge-tradeoff. Hoerl and Kennard (1970), Technometrics 12, 55-67.
+
+    Examples
+    --------
+    >>> ridge_mse([[1.0], [1.0]], [1.0], 1.0, 2.0).mse
+    0.375
+    """
+    X = check_array(X)
+    n, d = X.shape
+    w_star = check_vector(w_star, "w_star", length=d)
+    check_scalar(sigma2, "sigma2", low=0)
+    check_scalar(lam, "lam", low=0)
+    _, s, Vt = np.linalg.svd(X, full_matrices=True)
+    if lam == 0 and (n < d or s[-1] <= max(n, d) * np.finfo(float).eps * s[0]):
+        raise ValueError("X must have full column rank if lam = 0: give lam > 0.")
+    s2 = np.append(s**2, np.zeros(d - len(s)))
+    bias = -(lam / (s2 + lam) * (Vt @ w_star)) @ Vt  # (eq-bias-variance-ridge-bias)
+    variance = float(sigma2 * np.sum(s2 / (s2 + lam) ** 2))  # (eq-bias-variance-ridge-variance)
+    squared_bias = float(bias @ bias)
+    return ParameterMSE(bias, squared_bias, variance, squared_bias + variance)
