@@ -18,6 +18,7 @@ from mllib import (
     pac_learning,
     probability,
 )
+from mllib.bias_variance import decompose_smoother, exact_decompose, parameter_mse, ridge_mse
 from mllib.decision_theory import add_intercept
 from mllib.hidden_markov_models import forward, posteriors, viterbi
 from mllib.linear_algebra import (
@@ -842,3 +843,35 @@ def test_evidence_is_a_product_of_one_step_predictions(data, alpha, beta):
         belief = belief.update(row[None], [target])
     exact = bayesian_regression.log_evidence(X, y, alpha, beta)
     np.testing.assert_allclose(total, exact, rtol=1e-8, atol=1e-8)
+
+
+# Bias and variance ---
+
+
+@given(
+    arrays(float, (2, 4), elements=st.integers(-5, 5).map(float)),
+    arrays(float, 4, elements=st.integers(-9, 9).map(float)),
+    arrays(float, 2, elements=st.integers(-9, 9).map(float)),
+    st.integers(1, 6),
+)
+def test_parts_of_any_linear_prediction_equal_an_enumeration(S, f, f_new, size):
+    def learner(X, y, X_new):
+        return S @ y
+
+    listed = exact_decompose(learner, range(4), f, [-size, size], [0.5, 0.5], [0, 1], f_new)
+    formula = decompose_smoother(S, f, f_new, size**2)
+    for a, b in zip(listed[:5], formula[:5]):
+        np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-9)
+
+
+@given(
+    arrays(float, (6, 3), elements=st.floats(-2, 2)),
+    arrays(float, 3, elements=st.integers(-9, 9).map(float)),
+    st.sampled_from([0.01, 1.0, 40.0]),
+    st.sampled_from([1e-8, 1e8]),
+)
+def test_ridge_error_scales_with_the_units_of_y(X, w, lam, scale):
+    before, after = ridge_mse(X, w, 2.0, lam), ridge_mse(X, scale * w, 2.0 * scale**2, lam)
+    np.testing.assert_allclose(after[1:], np.multiply(before[1:], scale**2), rtol=1e-9)
+    single = parameter_mse([w, w], w)
+    assert single.variance == single.mse == 0
