@@ -5,9 +5,7 @@ import re
 import shutil
 from pathlib import Path
 
-import yaml
-
-from _ext import access, anchors, bundle, figures, previews, weight
+from _ext import access, anchors, bundle, figures, previews, results, weight
 
 #: Scripts that may wait until the page has been read.
 DEFERRED = (
@@ -82,7 +80,7 @@ def site(folder):
     folder = Path(folder)
     shutil.copytree(WEB, folder / "_static" / "web")
     register = WEB.parent.parent / "chapters" / "results.yml"
-    titles = anchors.titles_of(yaml.safe_load(register.read_text(encoding="utf-8")))
+    titles = anchors.titles_of(results.load(register))
     for page in sorted(folder.glob("**/*.html")):
         html = lighter(page.read_text(encoding="utf-8"), page.name)
         html = access.described(access.repaired(html))

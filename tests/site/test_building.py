@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+pytestmark = pytest.mark.xdist_group("building")  # one book serves all
+
 HERE = Path(__file__).resolve().parents[2]
 PAGE = "# A small book\n\nIt has one page, {} words and $x^2 \\ge 0$, and that is all there is.\n"
 
