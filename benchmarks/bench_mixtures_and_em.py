@@ -12,8 +12,8 @@ HOW = (
 )
 
 MANY_FEATURES = (
-    "With 32 features a row has 561 products of features; to form and multiply them takes nearly as "
-    "long as the triangular factors of five components that they replace."
+    "With 32 features a row has 561 products of features; to form and multiply them takes nearly "
+    "as long as the triangular factors of five components that they replace."
 )
 
 
