@@ -32,6 +32,7 @@ from statsmodels.regression.quantile_regression import QuantReg
 
 from mllib import (
     bayesian_regression,
+    bias_variance,
     concentration,
     decision_theory,
     estimation,
@@ -831,3 +832,18 @@ def test_prediction_is_that_of_a_gaussian_process_with_a_linear_kernel():
     mean, std = theirs.fit(X[:40], y[:40]).predict(X[40:], return_std=True)
     np.testing.assert_allclose(law.mean, mean, rtol=1e-9)
     np.testing.assert_allclose(law.variance, std**2 + 0.25, rtol=1e-8)
+
+
+# Bias and variance ---
+
+
+def test_variance_of_predictions_equals_statsmodels():
+    X, y = load_diabetes(return_X_y=True)
+    X = add_intercept(X)
+    fit = OLS(y[:60], X[:60]).fit()
+    S = bias_variance.ridge_smoother(X[:60], X[60:80])
+    parts = bias_variance.decompose_smoother(S, fit.fittedvalues, fit.predict(X[60:80]), fit.scale)
+    theirs = fit.get_prediction(X[60:80])
+    np.testing.assert_allclose(parts.variance, theirs.se_mean**2, rtol=1e-9)
+    np.testing.assert_allclose(parts.risk, theirs.se_obs**2, rtol=1e-9)  # linear truth: no bias
+    np.testing.assert_allclose(S @ y[:60], theirs.predicted_mean, rtol=1e-9)
