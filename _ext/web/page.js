@@ -257,7 +257,7 @@
   }
   // A box that scrolls can be reached by Tab, exactly while it scrolls.
   const boxes = "pre, .equation-body, .pst-scrollable-table-container, .table-wrapper, .results-graph, " +
-    ".cell_output > .output, .cell_output .text_html, .scrolls";
+    ".cell_output > .output, .cell_output .text_html, .scrolls, aside.sidebar";
   const reach = (box) => {
     const style = window.getComputedStyle(box), can = (way) => /auto|scroll/.test(way);
     const scrolls = (can(style.overflowX) && box.scrollWidth > box.clientWidth)
@@ -273,6 +273,9 @@
   }
   const inner = new ResizeObserver((changes) => changes.forEach(({target}) => reach(target.parentElement)));
   for (const part of all("[data-in-box]")) inner.observe(part);
+  // A font that arrives late widens a formula without resizing its box. What is not drawn yet is left alone.
+  const drawn = (box) => !box.checkVisibility || box.checkVisibility({contentVisibilityAuto: true});
+  document.fonts?.addEventListener("loadingdone", () => all(boxes, one("main") || document).filter(drawn).forEach(reach));
 
   // Words that were searched for are marked on the page to which the search led.
   if (kept("sphinx_highlight_terms") && !window.DOCUMENTATION_OPTIONS)
