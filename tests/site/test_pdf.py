@@ -14,6 +14,10 @@ MM = 72 / 25.4
 PRINTED = ("classification/perceptron", "theory/concentration")
 
 
+#: In turn with the tests that build: the page to print lies in the site while it is printed.
+pytestmark = pytest.mark.xdist_group("building")
+
+
 @pytest.fixture(scope="module")
 def parts():
     """The parts of a short book: front matter, two chapters, index."""
