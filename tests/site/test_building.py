@@ -104,10 +104,12 @@ def test_an_interrupted_build_leaves_the_last_good_site(book, sign, seconds):
         text=True,
     )
     time.sleep(seconds)
-    ended = running.poll() is not None
     running.send_signal(sign)
     _, errors = running.communicate(timeout=30)
-    assert ended or shown(book) == good
+    after = shown(book)  # the old page or the new one, whole
+    assert after == good or (
+        f"{sign.name} {seconds}" in after and after.rstrip().endswith("</html>")
+    )
     assert "Traceback" not in errors
     assert build(book).returncode == 0
     assert f"{sign.name} {seconds}" in shown(book)
@@ -146,7 +148,7 @@ def test_serving_shows_changes_rests_and_stops(book):
         write(book, "changed while served")
         wait(lambda: "changed while served" in page())
         running.send_signal(signal.SIGINT)
-        assert running.wait(timeout=10) == 0
+        assert running.wait(timeout=60) == 0
     finally:
         running.kill()
         log.close()
