@@ -28,9 +28,12 @@ __all__ = [
     "check_distribution",
     "check_features",
     "check_fitted",
+    "check_kernel_values",
     "check_labels",
     "check_lengths",
+    "check_rng",
     "check_scalar",
+    "check_signs",
     "check_square",
     "check_targets",
     "check_vector",
@@ -165,6 +168,25 @@ def check_square(A, name, *, size=None, symmetric=False):
             f"{name} must be symmetric; symmetrise it first, e.g. ({name} + {name}.T)/2."
         )
     return A
+
+
+def check_signs(y, n=None):
+    """Return labels -1 and +1 as a float64 vector of shape (n,), or say what is wrong with them."""
+    y = check_vector(y, "y", length=n)
+    if not (np.abs(y) == 1).all():
+        raise ValueError("y must hold only -1 and +1: turn labels 0 and 1 into 2*y - 1.")
+    return y
+
+
+def check_kernel_values(kernel, X, Y):
+    """Return kernel(X, Y) as a finite float64 array with one entry for each pair of rows."""
+    K = np.asarray(kernel(X, Y), dtype=np.float64)
+    if K.shape != (len(X), len(Y)) or not np.isfinite(K).all():
+        raise ValueError(
+            f"kernel(X, Y) must return finite numbers of shape ({len(X)}, {len(Y)}), one for "
+            f"each pair of rows, got shape {K.shape}."
+        )
+    return K
 
 
 def check_distribution(p, name, *, axis=-1):
@@ -319,6 +341,15 @@ def check_choice(value, name, choices):
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
     return value
+
+
+def check_rng(rng):
+    """Return ``rng`` if it is a ``numpy.random.Generator``."""
+    if not isinstance(rng, np.random.Generator):
+        raise ValueError(
+            f"rng must be a numpy.random.Generator, got {rng!r}: pass numpy.random.default_rng(0)."
+        )
+    return rng
 
 
 def random_generator(random_state):

@@ -13,7 +13,10 @@ from mllib.base import (
     check_choice,
     check_features,
     check_fitted,
+    check_kernel_values,
+    check_rng,
     check_scalar,
+    check_signs,
     check_square,
     check_vector,
     check_X_y,
@@ -79,16 +82,21 @@ class KernelRun(NamedTuple):
 # Functions -----------------------------------------------------------------------------------
 
 
-def _check_signs(y, n=None):
-    y = check_vector(y, "y", length=n)
-    if not (np.abs(y) == 1).all():
-        raise ValueError("y must hold only -1 and +1: turn labels 0 and 1 into 2*y - 1.")
-    return y
-
-
 def _check_sample(X, y):
     X = check_array(X)
-    return X, _check_signs(y, len(X))
+    return X, check_signs(y, len(X))
+
+
+def _check_run(X, y, run, eta):
+    """Return the sample of a run, or say that the run was made on another."""
+    X, y = _check_sample(X, y)
+    check_scalar(eta, "eta", low=0, open_low=True)
+    if run.n_steps != len(X) * len(run.mistakes):
+        raise ValueError(
+            f"run must be one on X and y: it looked at {run.n_steps // len(run.mistakes)} examples "
+            f"in each pass, X has {len(X)} rows."
+        )
+    return X, y
 
 
 def perceptron(X, y, *, eta=1.0, max_epochs=1000, ties="mistake", rng=None):
@@ -135,6 +143,8 @@ def perceptron(X, y, *, eta=1.0, max_epochs=1000, ties="mistake", rng=None):
     check_scalar(eta, "eta", low=0, open_low=True)
     check_scalar(max_epochs, "max_epochs", low=1, integer=True)
     check_choice(ties, "ties", ("mistake", "negative"))
+    if rng is not None:
+        check_rng(rng)
     n, d = X.shape
     w = np.zeros(d)
     order, steps, mistakes, step = [], [], [], 0
@@ -211,12 +221,13 @@ def mistake_counts(run, n):
     ----------
     run : PerceptronRun
     n : int
-        Number of examples.
+        Number of examples of the run.
 
     Returns
     -------
     array of int of shape (n,)
     """
+    check_scalar(n, "n", low=run.order.max(initial=0) + 1, integer=True)
     return np.bincount(run.order, minlength=n)
 
 
@@ -235,7 +246,7 @@ def weight_path(X, y, run, *, eta=1.0):
     -------
     array of shape (k + 1, d)
     """
-    X, y = _check_sample(X, y)
+    X, y = _check_run(X, y, run, eta)
     updates = eta * y[run.order, None] * X[run.order]
     return np.vstack([np.zeros(X.shape[1]), np.cumsum(updates, axis=0)])
 
@@ -261,7 +272,7 @@ def averaged_weights(X, y, run, *, eta=1.0):
     ----------
     Freund and Schapire (1999), Machine Learning 37, 277-296.
     """
-    X, y = _check_sample(X, y)
+    X, y = _check_run(X, y, run, eta)
     share = (run.n_steps - run.steps) / run.n_steps
     return (eta * share * y[run.order]) @ X[run.order]
 
@@ -293,7 +304,10 @@ def pocket_weights(X, y, run, *, eta=1.0, candidates=100):
     ----------
     Gallant (1990), IEEE Transactions on Neural Networks 1, 179-191.
     """
-    X, y = _check_sample(X, y)
+    X, y = _check_run(X, y, run, eta)
+    check_scalar(candidates, "candidates", low=1, integer=True)
+    if len(run.order) == 0:
+        raise ValueError("run must have made a mistake: without any the only weights met are 0.")
     return _pocket(_signed(X, y, False), y, run, eta, candidates)
 
 
@@ -353,7 +367,7 @@ def kernel_perceptron(K, y, *, max_epochs=1000):
     array([1, 0])
     """
     K = check_square(K, "K", symmetric=True)
-    y = _check_signs(y, len(K))
+    y = check_signs(y, len(K))
     check_scalar(max_epochs, "max_epochs", low=1, integer=True)
     alpha, f = np.zeros(len(y), dtype=int), np.zeros(len(y))
     mistakes = []
@@ -526,8 +540,10 @@ def separating_weights(X, y):
     size = np.where(size > 0, size, 1.0)
     A = y[:, None] * (X / size)
     answer = linprog(np.zeros(A.shape[1]), A_ub=-A, b_ub=-np.ones(len(A)), bounds=(None, None))
-    if answer.status != 0:
+    if answer.status == 2:  # no w fulfils the inequalities
         return None
+    if answer.status != 0:
+        raise ValueError(f"X and y could not be decided by the linear programme: {answer.message}")
     w = answer.x / size
     return w if functional_margin(w, X, y) > 0 else None
 
@@ -760,13 +776,14 @@ class KernelPerceptron(_BinaryLinear):
         self.max_iter = max_iter
 
     def _kernel_matrix(self, X, Y):
-        K = X @ Y.T if self.kernel is None else check_array(self.kernel(X, Y), "kernel(X, Y)")
+        K = X @ Y.T if self.kernel is None else check_kernel_values(self.kernel, X, Y)
         return K + 1.0 if self.fit_intercept else K
 
     def fit(self, X, y):
         """Train on X of shape (n, d) and two classes of labels y of shape (n,); return self."""
         if self.kernel is not None and not callable(self.kernel):
             raise ValueError(f"kernel must be None or a function of X and Y, got {self.kernel!r}.")
+        check_scalar(self.max_iter, "max_iter", low=1, integer=True)
         X, classes, y = self._check_sample(X, y)
         run = kernel_perceptron(self._kernel_matrix(X, X), y, max_epochs=self.max_iter)
         if not run.converged:

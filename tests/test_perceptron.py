@@ -152,6 +152,12 @@ def test_mistake_bound_is_met_by_the_unit_vectors():
     assert mistake_bound(np.eye(5), signs, signs) == 5 == len(perceptron(np.eye(5), signs).order)
 
 
+def test_mistake_bound_by_hand():
+    # R^2 = 25, |w*|^2 = 4 and gamma = 2: each square counts, and the farthest point, not the mean
+    assert mistake_bound([[3.0, 4.0], [1.0, 0.0]], [1, 1], [2.0, 0.0]) == 25.0
+    assert mistake_bound([[3.0, 4.0], [-2.0, 0.0]], [1, -1], [1.0, 0.0]) == 6.25
+
+
 def test_mistake_bound_does_not_change_when_data_or_separator_are_scaled():
     X, y = integer_sample(8)
     w = separating_weights(X, y)
@@ -272,7 +278,7 @@ def test_estimator_returns_the_pocket_and_warns_with_the_errors_left():
         model = Perceptron(max_iter=5).fit(X, y)
     last = perceptron(add_intercept(X), y.astype(float), max_epochs=5).w
     assert not model.converged_
-    assert model.score(X, y) >= np.mean(np.where(add_intercept(X) @ last > 0, 1, -1) == y)
+    assert model.score(X, y) > np.mean(np.where(add_intercept(X) @ last > 0, 1, -1) == y)
 
 
 def test_averaged_estimator_uses_the_averaged_weights():
@@ -285,8 +291,11 @@ def test_averaged_estimator_uses_the_averaged_weights():
 
 def test_shuffled_fits_with_one_seed_are_identical():
     X, y = integer_sample(16)
-    fits = [Perceptron(shuffle=True, random_state=3).fit(X, y).coef_ for _ in range(2)]
+    fits = [Perceptron(shuffle=True, random_state=3).fit(X, y).coef_[0] for _ in range(2)]
     assert np.array_equal(*fits)
+    run = perceptron(add_intercept(X), y, rng=np.random.default_rng(3))
+    assert np.array_equal(fits[0], run.w[1:])
+    assert not np.array_equal(run.order, perceptron(add_intercept(X), y).order)
 
 
 def test_batch_estimator_warns_when_it_runs_out():
@@ -333,7 +342,32 @@ def test_bad_numbers_of_passes_are_refused(passes):
         Perceptron(max_iter=passes).fit(CORNERS, XOR)
 
 
+def test_a_run_on_another_sample_is_refused():
+    X, y = integer_sample(18)
+    run = perceptron(X, y)
+    for function in (weight_path, averaged_weights, pocket_weights):
+        with pytest.raises(ValueError, match="run must be one on X and y"):
+            function(X[:-1], y[:-1], run)
+        with pytest.raises(ValueError, match="eta must be a number in"):
+            function(X, y, run, eta="1")
+    with pytest.raises(ValueError, match="n must be an integer in"):
+        mistake_counts(run, run.order.max())
+    with pytest.raises(ValueError, match="candidates must be an integer"):
+        pocket_weights(X, y, run, candidates=0)
+    with pytest.raises(ValueError, match="run must have made a mistake"):
+        pocket_weights([[1.0]], [-1], perceptron([[1.0]], [-1], ties="negative"))
+
+
+def test_a_kernel_that_returns_the_wrong_shape_is_named():
+    with pytest.raises(ValueError, match=r"kernel\(X, Y\) must return finite numbers of shape"):
+        KernelPerceptron(kernel=lambda P, Q: np.ones((2, 2))).fit(CORNERS, XOR)
+    with pytest.raises(ValueError, match="max_iter must be an integer"):
+        KernelPerceptron(max_iter=0).fit(CORNERS, XOR)
+
+
 def test_bad_choices_and_classes_are_refused():
+    with pytest.raises(ValueError, match=r"rng must be a numpy\.random\.Generator"):
+        perceptron(CORNERS, XOR, rng=3)
     with pytest.raises(ValueError, match="ties must be one of 'mistake', 'negative'"):
         perceptron(CORNERS, XOR, ties="positive")
     with pytest.raises(ValueError, match="needs at least 2 classes in y, got 1"):
