@@ -41,7 +41,7 @@ __all__ = [
     "svd_solve",
 ]
 
-_EPS = np.finfo(float).eps
+_EPS, _MAX = np.finfo(float).eps, np.finfo(float).max
 
 
 # Records -------------------------------------------------------------------------------------
@@ -89,7 +89,17 @@ class ProductSums:
     c: float  #: sum of y_i^2
 
     def __add__(self, other):
+        if not isinstance(other, ProductSums):
+            return NotImplemented
+        if len(self.b) != len(other.b):
+            raise ValueError(
+                f"both sums must be over the same features, got {len(self.b)} and {len(other.b)}: "
+                f"add up chunks with the same columns."
+            )
         return ProductSums(self.n + other.n, self.S + other.S, self.b + other.b, self.c + other.c)
+
+    def __radd__(self, other):  # 0 + first, with which the built-in sum begins
+        return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def squared_error(self, w):
         """Return sum_i (y_i - w^T x_i)^2 = w^T S w - 2 b^T w + c."""
@@ -112,6 +122,8 @@ def _step(x, h, power):
 
 
 def _value(f, x, ndim):
+    if not callable(f):
+        raise ValueError(f"f must be a function of an array like x, got {f!r}.")
     y = np.asarray(f(x), dtype=float)
     if (ndim == 0 and y.size != 1) or (ndim == 1 and y.ndim != 1):
         what = "one number" if ndim == 0 else "a vector (1-D array)"
@@ -198,6 +210,8 @@ def numeric_jacobian(f, x, *, h=None):
            [1., 2.]])
     """
     x = check_vector(x, "x")
+    if x.size == 0:
+        raise ValueError("x must have at least one entry: a Jacobian needs a variable.")
     h = _step(x, h, 1 / 3)
     columns = []
     for j in range(len(x)):
@@ -284,10 +298,11 @@ def p_norm(v, p=2.0):
     (5.0, 7.0, 4.0)
     """
     v = np.abs(check_vector(v, "v"))
+    if p != np.inf:
+        check_scalar(p, "p", low=0, open_low=True)
     top = np.max(v, initial=0.0)  # dividing by it first, no power over- or underflows to nonsense
     if p == np.inf or top == 0:
         return float(top)
-    check_scalar(p, "p", low=0, open_low=True)
     return float(top * np.sum((v / top) ** p) ** (1 / p))
 
 
@@ -514,7 +529,7 @@ def sherman_morrison(Q_inv, x, a=1.0):
     """
     Q_inv = check_square(Q_inv, "Q_inv")
     x = check_vector(x, "x", length=len(Q_inv))
-    check_scalar(a, "a")
+    check_scalar(a, "a", low=-_MAX, high=_MAX)
     column, row = Q_inv @ x, x @ Q_inv
     change = a * (x @ column)
     if abs(1 + change) <= 8 * len(x) * _EPS * (1 + abs(change)):
@@ -577,11 +592,16 @@ def jacobi_rotation(C, p, q):
     C : array of shape (d, d)
         Symmetric.
     p, q : int
-        Two different indices.
+        Two different indices from 0 to d - 1.
 
     Returns
     -------
     c, s : float
+
+    Raises
+    ------
+    ValueError
+        If C is not square, finite and symmetric, or p and q are not two of its indices.
 
     References
     ----------
@@ -593,6 +613,8 @@ def jacobi_rotation(C, p, q):
     (1.0, 0.0)
     """
     C = check_square(C, "C", symmetric=True)
+    for index, name in ((p, "p"), (q, "q")):
+        check_scalar(index, name, low=0, high=len(C) - 1, integer=True)
     if p == q:
         raise ValueError(f"p and q must differ, both are {p}: a rotation turns two axes.")
     return _rotation(C, p, q)
@@ -602,9 +624,8 @@ def _rotation(C, p, q):
     if C[p, q] == 0:
         return 1.0, 0.0
     tau = (C[q, q] - C[p, p]) / (2 * C[p, q])
-    t = (1.0 if tau >= 0 else -1.0) / (
-        abs(tau) + np.hypot(1.0, tau)
-    )  # smaller root, (eq-linear-algebra-tangent)
+    sign = 1.0 if tau >= 0 else -1.0
+    t = sign / (abs(tau) + np.hypot(1.0, tau))  # the smaller root, (eq-linear-algebra-tangent)
     c = 1 / np.hypot(1.0, t)
     return float(c), float(t * c)
 

@@ -113,6 +113,11 @@ def test_derivatives_of_bad_functions_and_points_are_refused():
         numeric_gradient(np.sum, [1.0], h=0)
     with pytest.raises(ValueError, match="x must be a vector"):
         numeric_jacobian(np.ravel, np.eye(2))
+    with pytest.raises(ValueError, match="x must have at least one entry"):
+        numeric_jacobian(np.ravel, [])
+    for derivative in (numeric_gradient, numeric_jacobian, numeric_hessian):
+        with pytest.raises(ValueError, match="f must be a function of an array like x, got 3"):
+            derivative(3, [1.0])
 
 
 # norms ---------------------------------------------------------------------------------------
@@ -132,9 +137,9 @@ def test_norms_neither_overflow_nor_underflow(scale):
 
 
 def test_norms_refuse_bad_exponents_and_shapes():
-    for p in (0, -1, np.nan, "2", True):
+    for p, v in itertools.product((0, -1, np.nan, "2", True), ([1.0, 2.0], [0.0, 0.0], [])):
         with pytest.raises(ValueError, match="p must be a number in"):
-            p_norm([1.0, 2.0], p)
+            p_norm(v, p)
     with pytest.raises(ValueError, match="v must be a vector"):
         p_norm(np.eye(2))
     with pytest.raises(ValueError, match="Input v contains infinity"):
@@ -160,12 +165,23 @@ def test_sums_equal_the_loop_and_those_of_parts_add_up():
         S, b = S + np.outer(x_i, x_i), b + y_i * x_i
     np.testing.assert_allclose(whole.S, S, rtol=1e-12)
     np.testing.assert_allclose(whole.b, b, rtol=1e-12)
-    parts = outer_product_sum(X[:11], y[:11]) + outer_product_sum(X[11:], y[11:])
+    parts = sum(outer_product_sum(X[k : k + 11], y[k : k + 11]) for k in (0, 11, 22))
     assert parts.n == whole.n == 30
     np.testing.assert_allclose(parts.S, whole.S, rtol=1e-12)
     np.testing.assert_allclose(parts.b, whole.b, rtol=1e-12)
     w = np.arange(4.0)
     assert parts.squared_error(w) == pytest.approx(np.sum((y - X @ w) ** 2), rel=1e-12)
+
+
+def test_sums_over_other_features_or_of_other_things_are_refused():
+    one, two = outer_product_sum([[1.0]], [1.0]), outer_product_sum([[1.0, 2.0]], [1.0])
+    with pytest.raises(ValueError, match="over the same features, got 1 and 2"):
+        one + two
+    for other in (3, 0.0, None):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            other + one
+        with pytest.raises(TypeError, match="unsupported operand"):
+            one + other
 
 
 def exactly_psd(K):
@@ -249,6 +265,8 @@ def test_an_update_to_a_singular_matrix_is_refused():
         sherman_morrison(np.eye(2), [0.6, 0.8], -1.0)
     with pytest.raises(ValueError, match="x must have 2 entries, got 3"):
         sherman_morrison(np.eye(2), [1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="a must be a number in"):
+        sherman_morrison(np.eye(2), [1.0, 2.0], np.inf)
     with pytest.raises(ValueError, match="Q_inv must be square"):
         sherman_morrison(np.ones((2, 3)), [1.0, 2.0])
 
@@ -309,6 +327,15 @@ def test_each_rotation_takes_off_twice_the_square_of_its_pivot():
         D = (D + D.T) / 2
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_rotation_takes_the_smaller_of_two_angles(seed):
+    C = random_symmetric(seed, 4)
+    c, s = jacobi_rotation(C, 1, 3)
+    assert c**2 + s**2 == pytest.approx(1, rel=1e-14)
+    assert abs(s) <= c  # at most 45 degrees
+    assert jacobi_rotation([[2.0, 3.0], [3.0, 2.0]], 0, 1) == pytest.approx((0.5**0.5, 0.5**0.5))
+
+
 def test_a_rotation_with_the_wrong_sign_does_not_make_a_zero():
     C = random_symmetric(11, 3)
     c, s = jacobi_rotation(C, 0, 2)
@@ -344,6 +371,9 @@ def test_where_symmetry_is_assumed_it_is_demanded(function):
 def test_bad_rotations_are_refused():
     with pytest.raises(ValueError, match="p and q must differ"):
         jacobi_rotation(np.eye(2), 1, 1)
+    for p, q, name in ((0, 2, "q"), (-1, 1, "p"), (0, 0.5, "q")):
+        with pytest.raises(ValueError, match=f"{name} must be an integer in"):
+            jacobi_rotation(np.eye(2), p, q)
     with pytest.raises(ValueError, match="max_rotations must be an integer"):
         jacobi_eigen(np.eye(2), max_rotations=0)
 
