@@ -48,6 +48,7 @@ CLAIMED_KINDS = (*STATEMENTS, "derivation")
 VERDICTS = ("holds", "tight", "necessary")
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
+_CLASS = re.compile(r"[A-Z]\w*[a-z]\w*")
 _VERDICT = re.compile(rf"  ({'|'.join(VERDICTS)}) +(\S.*)")
 
 
@@ -142,6 +143,28 @@ def imported(source):
                 if alias.name.startswith("mllib.") and alias.asname:
                     local[alias.asname] = alias.name
     return {name: dotted for name, dotted in local.items() if not dotted.startswith("mllib.course")}
+
+
+def after(source, local):
+    """Return what the local names stand for once ``source`` has run: {local name: dotted name}.
+
+    An object that a class of mllib made, or one of its methods returned, stands for that class:
+    after ``die = FiniteSpace.uniform(faces)``, a claim that calls ``die.prob`` uses FiniteSpace.
+    """
+    local = local | imported(source)
+    for node in _parsed(source).body:
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            made, root = "", node.value
+            while isinstance(root, (ast.Call, ast.Attribute)):
+                root = root.func if isinstance(root, ast.Call) else root.value
+            if isinstance(target, ast.Name) and isinstance(root, ast.Name):
+                made = local.get(root.id, "")
+            for name in ast.walk(target):
+                if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
+                    local.pop(name.id, None)
+                    if _CLASS.fullmatch(made.rpartition(".")[2]):
+                        local[name.id] = made
+    return local
 
 
 def used(tree, local):
@@ -256,17 +279,13 @@ def read_page(doctree, registered):
         elif isinstance(node, nodes.section) and not _is_statement(node.parent):
             current = []
         if _is_cell(node):
-            cells.append(node)
-            source = _cell_source(node)
-            local |= imported(source)
+            source, before = _cell_source(node), local
+            local = after(source, before)
+            cells.append(used(_parsed(source), before | imported(source) | local))
             printed = verdicts_in(_cell_printed(node))
             for names, problem in claims_in(source):
                 first = min((since[n] for n in names if n in since), default=len(cells) - 1)
-                code = dict.fromkeys(
-                    name
-                    for cell in [node, *cells[first:-1]]
-                    for name in used(_parsed(_cell_source(cell)), local)
-                )
+                code = dict.fromkeys(itertools.chain(cells[-1], *cells[first:-1]))
                 claim = Claim(
                     names,
                     _line(node),

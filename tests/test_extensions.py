@@ -438,6 +438,27 @@ def test_names_of_the_library_are_followed_through_imports():
     )
 
 
+def test_an_object_stands_for_the_class_that_made_it():
+    source = (
+        "from mllib.probability import FiniteSpace, bayes\n"
+        "from mllib.course.datasets import Table\n"
+        "die = FiniteSpace.uniform(range(6))\nE = die.expectation\n"
+        "answer = bayes(p, q)\ntable = Table(1)\na, b = die.prob({1}), 2\n"
+    )
+    local = results.after(source, {})
+    whole = "mllib.probability.FiniteSpace"
+    assert {name: local.get(name) for name in ("die", "E", "answer", "table", "a")} == {
+        "die": whole,
+        "E": whole,
+        "answer": None,
+        "table": None,
+        "a": None,
+    }
+    assert results.used(results._parsed("c.holds('all', die.prob({1}) == 6)"), local) == (whole,)
+    again = results.after("die = 3\nbayes = len", local)
+    assert results.used(results._parsed("die + bayes([])"), again) == ()
+
+
 def test_cells_with_magics_are_read():
     assert results.claims_in("%matplotlib inline\nwith claim('a-b') as c:\n    pass") == [
         (("a-b",), "")
