@@ -1,7 +1,6 @@
 """Bias and variance: where the error of a learned predictor or of an estimate comes from.
 
-Chapter: Regression, *Bias and variance*. Main references: Geman, Bienenstock and Doursat (1992),
-Hoerl and Kennard (1970).
+Chapter: Regression, *Bias and variance*. Main reference: Geman, Bienenstock and Doursat (1992).
 """
 
 import itertools
@@ -18,6 +17,7 @@ from mllib.base import (
     check_vector,
     map_over,
 )
+from mllib.least_squares import pinv
 
 __all__ = [
     "ConditionalMSE",
@@ -29,10 +29,9 @@ __all__ = [
     "decompose_smoother",
     "exact_decompose",
     "integrate",
+    "legendre_features",
     "parameter_mse",
-    "polynomial_features",
     "polynomial_learner",
-    "ridge_mse",
     "ridge_smoother",
 ]
 
@@ -73,7 +72,29 @@ class ParameterMSE(NamedTuple):
     mse: float  #: E||w_hat - w*||^2
 
 
-# Functions -----------------------------------------------------------------------------------
+# Functions: input ----------------------------------------------------------------------------
+
+
+def _length(X, name):
+    if not hasattr(X, "__len__"):
+        raise ValueError(f"{name} must be a sequence of inputs, got {X!r}.")
+    return len(X)
+
+
+def _check_callable(**functions):
+    for name, function in functions.items():
+        if not callable(function):
+            raise ValueError(f"{name} must be a function, got {function!r}.")
+
+
+def _check_law(values, probabilities, name):
+    """Return the pairs (value, probability) of a finite law, in the numbers that were given."""
+    check_distribution(check_vector(probabilities, "probabilities"), "probabilities")
+    check_vector(values, name, length=len(probabilities))
+    return list(zip(values, probabilities))
+
+
+# Functions: exact parts ----------------------------------------------------------------------
 
 
 def conditional_mse(prediction, values, probabilities):
@@ -104,19 +125,12 @@ def conditional_mse(prediction, values, probabilities):
     >>> conditional_mse(0, [0, 10], [0.75, 0.25])
     ConditionalMSE(mse=25.0, noise=18.75, squared_distance=6.25)
     """
-    check_vector([float(prediction)], "prediction")
-    law = _check_law(values, probabilities)
+    check_vector([prediction], "prediction")
+    law = _check_law(values, probabilities, "values")
     mean = sum(p * v for v, p in law)
     mse = sum(p * (v - prediction) ** 2 for v, p in law)
     noise = sum(p * (v - mean) ** 2 for v, p in law)
     return ConditionalMSE(mse, noise, (mean - prediction) ** 2)
-
-
-def _check_law(values, probabilities):
-    values, probabilities = list(values), list(probabilities)
-    check_vector([float(v) for v in values], "values", length=len(probabilities))
-    check_distribution([float(p) for p in probabilities], "probabilities")
-    return list(zip(values, probabilities))
 
 
 def exact_decompose(learner, X, f, errors, probabilities, X_new, f_new):
@@ -159,11 +173,12 @@ def exact_decompose(learner, X, f, errors, probabilities, X_new, f_new):
     >>> exact_decompose(mean, [0, 1], [0, 1], [-1, 1], [0.5, 0.5], [0], [0]).risk
     [1.75]
     """
-    law = _check_law(errors, probabilities)
+    _check_callable(learner=learner)
+    law = _check_law(errors, probabilities, "errors")
     if abs(sum(float(p * e) for e, p in law)) > 1e-12 * max(abs(float(e)) for e, _ in law):
         raise ValueError("errors must have mean 0: move their mean into f.")
-    if len(X) != len(f) or len(X_new) != len(f_new):
-        raise ValueError("f must be as long as X, and f_new as long as X_new.")
+    check_vector(f, "f", length=_length(X, "X"))
+    check_vector(f_new, "f_new", length=_length(X_new, "X_new"))
     if len(law) ** len(f) > 10**6:
         raise ValueError(f"X must be shorter: {len(law)}^{len(f)} data sets are too many to list.")
     weights, predictions = [], []
@@ -171,7 +186,9 @@ def exact_decompose(learner, X, f, errors, probabilities, X_new, f_new):
         weights.append(math.prod(p for _, p in sample))
         y = [a + e for a, (e, _) in zip(f, sample)]
         predictions.append(list(learner(X, y, X_new)))
-    check_array([[float(t) for t in row] for row in predictions], "predictions of the learner")
+    if {len(row) for row in predictions} != {len(f_new)}:
+        raise ValueError(f"learner must return {len(f_new)} predictions, one for each new input.")
+    check_array(predictions, "predictions of the learner")
     parts = _exact_parts(weights, predictions, law, f_new)
     return Decomposition(*map(list, zip(*parts)), 0)
 
@@ -184,6 +201,9 @@ def _exact_parts(weights, predictions, law, f_new):
         variance = sum(w * (t - mean) ** 2 for w, t in zip(weights, column))
         risk = sum(w * p * (f + e - t) ** 2 for w, t in zip(weights, column) for e, p in law)
         yield mean, (mean - f) ** 2, variance, noise, risk
+
+
+# Functions: simulation -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -203,6 +223,12 @@ class FixedDesign:
     f: np.ndarray
     sigma: float
 
+    def __post_init__(self):
+        """Refuse lengths that differ and a negative sigma."""
+        f = check_vector(self.f, "f", length=_length(self.X, "X"))
+        check_scalar(self.sigma, "sigma", low=0)
+        object.__setattr__(self, "f", f)
+
     def __call__(self, rng):
         """Return one data set (X, y)."""
         return self.X, self.f + self.sigma * rng.standard_normal(len(self.f))
@@ -219,7 +245,10 @@ class _Repeat:
     noise: object
 
     def __call__(self, rng):
-        X, y = self.draw(rng)
+        sample = self.draw(rng)
+        if not isinstance(sample, tuple) or len(sample) != 2:
+            raise ValueError(f"draw must return a pair (X, y), got {sample!r}.")
+        X, y = sample
         prediction = np.asarray(self.learner(X, y, self.X_new), dtype=np.float64)
         if callable(self.noise):
             return prediction, np.asarray(self.noise(rng, self.m), dtype=np.float64)
@@ -274,7 +303,8 @@ def decompose(learner, draw, X_new, f_new, *, noise=0.0, repeats, rng, workers=1
     >>> abs(parts.squared_bias - 4) < 0.1, abs(parts.variance - 0.25) < 0.05
     (array([ True]), array([ True]))
     """
-    f_new = check_vector(f_new, "f_new", length=len(X_new))
+    _check_callable(learner=learner, draw=draw)
+    f_new = check_vector(f_new, "f_new", length=_length(X_new, "X_new"))
     check_scalar(repeats, "repeats", low=2, integer=True)
     if not isinstance(rng, np.random.Generator):
         raise ValueError(f"rng must be a numpy.random.Generator, got {rng!r}.")
@@ -312,11 +342,16 @@ def integrate(parts, weights=None):
     >>> integrate(Decomposition([0, 0], [1.0, 3.0], [0, 2.0], [1, 1], [2.0, 6.0], 0)).risk
     4.0
     """
-    m = len(parts.mean)
+    if not isinstance(parts, Decomposition):
+        raise ValueError(f"parts must be a Decomposition, got {parts!r}.")
+    m = len(check_vector(parts.mean, "parts.mean"))
     weights = np.full(m, 1 / m) if weights is None else check_distribution(weights, "weights")
     check_vector(weights, "weights", length=m)
     means = (float(weights @ np.asarray(part, dtype=np.float64)) for part in parts[:5])
     return Decomposition(*means, parts.repeats)
+
+
+# Functions: predictions that are linear in y -------------------------------------------------
 
 
 def decompose_smoother(S, f, f_new, sigma2):
@@ -364,11 +399,13 @@ def decompose_smoother(S, f, f_new, sigma2):
     return Decomposition(mean, squared_bias, variance, noise, squared_bias + variance + noise, 0)
 
 
-def polynomial_features(x, r, *, interval):
+def legendre_features(x, r, *, interval):
     """Return Phi with Phi_ij = sqrt(2j + 1) P_j(t_i), j = 0..r, t the interval mapped to [-1, 1].
 
-    P_j are Legendre's polynomials: a basis of the polynomials of degree at most r, orthonormal
-    under the uniform law on the interval.
+    P_j are Legendre's polynomials. They span what the monomials of
+    ``least_squares.polynomial_features`` span, the polynomials of degree at most r, and are
+    orthonormal under the uniform law on the interval, so that least squares with them is well
+    conditioned.
 
     Parameters
     ----------
@@ -384,7 +421,7 @@ def polynomial_features(x, r, *, interval):
 
     Examples
     --------
-    >>> polynomial_features([0.0, 1.0], 1, interval=(0, 1)).round(3)
+    >>> legendre_features([0.0, 1.0], 1, interval=(0, 1)).round(3)
     array([[ 1.   , -1.732],
            [ 1.   ,  1.732]])
     """
@@ -400,7 +437,9 @@ def polynomial_features(x, r, *, interval):
 def ridge_smoother(X, X_new, lam=0.0):
     """Return S = X_new (X^T X + lam I)^{-1} X^T, so that S y are the predictions of ridge at X_new.
 
-    With lam = 0 these are the predictions of the shortest least-squares solution.
+    With lam = 0 these are the predictions of the shortest least-squares solution. Ridge is least
+    squares on X with sqrt(lam) I appended and y with zeros (ridge-and-lasso-augmented-data), so S
+    is read off a pseudo-inverse.
 
     Parameters
     ----------
@@ -421,12 +460,11 @@ def ridge_smoother(X, X_new, lam=0.0):
     X = check_array(X)
     X_new = check_array(X_new, "X_new")
     check_scalar(lam, "lam", low=0)
-    if X_new.shape[1] != X.shape[1]:
-        raise ValueError(f"X_new must have {X.shape[1]} columns like X, got {X_new.shape[1]}.")
-    U, s, Vt = np.linalg.svd(X, full_matrices=False)
-    keep = s > max(X.shape) * np.finfo(float).eps * s[0]
-    shrink = s[keep] / (s[keep] ** 2 + lam)
-    return ((X_new @ Vt[keep].T) * shrink) @ U[:, keep].T
+    n, d = X.shape
+    if X_new.shape[1] != d:
+        raise ValueError(f"X_new must have {d} columns like X, got {X_new.shape[1]}.")
+    augmented = np.vstack([X, np.sqrt(lam) * np.eye(d)])
+    return X_new @ pinv(augmented)[:, :n]
 
 
 def polynomial_learner(x, y, x_new, *, r, lam=0.0, interval=(0.0, 1.0)):
@@ -439,7 +477,7 @@ def polynomial_learner(x, y, x_new, *, r, lam=0.0, interval=(0.0, 1.0)):
     r : int
         Degree.
     lam : float
-        Penalty on the squared coefficients in the basis of ``polynomial_features``.
+        Penalty on the squared coefficients in the basis of ``legendre_features``.
     interval : pair of floats
         Interval of that basis.
 
@@ -452,9 +490,9 @@ def polynomial_learner(x, y, x_new, *, r, lam=0.0, interval=(0.0, 1.0)):
     >>> polynomial_learner([0.0, 0.5, 1.0], [0.0, 1.0, 2.0], [2.0], r=1).round(6)
     array([4.])
     """
-    Phi = polynomial_features(x, r, interval=interval)
-    y = check_vector(y, "y", length=len(Phi))
-    return ridge_smoother(Phi, polynomial_features(x_new, r, interval=interval), lam) @ y
+    Phi = legendre_features(x, r, interval=interval)
+    y, x_new = check_vector(y, "y", length=len(Phi)), check_vector(x_new, "x_new")
+    return ridge_smoother(Phi, legendre_features(x_new, r, interval=interval), lam) @ y
 
 
 def parameter_mse(estimates, target, weights=None):
@@ -497,53 +535,3 @@ def parameter_mse(estimates, target, weights=None):
     mse = float(weights @ np.sum((T - target) ** 2, axis=1))
     bias = mean - target
     return ParameterMSE(bias, float(bias @ bias), variance, mse)
-
-
-def ridge_mse(X, w_star, sigma2, lam):
-    """Return the parts of E||w_lam - w*||^2 for ridge, w_lam = (X^T X + lam I)^{-1} X^T y.
-
-    y = X w* + errors of variance sigma2. With X = U diag(s) V^T and theta = V^T w*,
-    ||bias||^2 = sum_j (lam theta_j / (s_j^2 + lam))^2 and
-    variance = sigma2 sum_j (s_j / (s_j^2 + lam))^2.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-        Of full column rank if lam = 0.
-    w_star : array of shape (d,)
-    sigma2 : float
-        Variance of the uncorrelated errors.
-    lam : float
-        Penalty, at least 0; 0 is least squares.
-
-    Returns
-    -------
-    ParameterMSE
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, lam or sigma2 is negative, or lam = 0 and the rank is short of d.
-
-    References
-    ----------
-    Book: bias-variance-ridge-tradeoff. Hoerl and Kennard (1970), Technometrics 12, 55-67.
-
-    Examples
-    --------
-    >>> ridge_mse([[1.0], [1.0]], [1.0], 1.0, 2.0).mse
-    0.375
-    """
-    X = check_array(X)
-    n, d = X.shape
-    w_star = check_vector(w_star, "w_star", length=d)
-    check_scalar(sigma2, "sigma2", low=0)
-    check_scalar(lam, "lam", low=0)
-    _, s, Vt = np.linalg.svd(X, full_matrices=True)
-    if lam == 0 and (n < d or s[-1] <= max(n, d) * np.finfo(float).eps * s[0]):
-        raise ValueError("X must have full column rank if lam = 0: give lam > 0.")
-    s2 = np.append(s**2, np.zeros(d - len(s)))
-    bias = -(lam / (s2 + lam) * (Vt @ w_star)) @ Vt  # (eq-bias-variance-ridge-bias)
-    variance = float(sigma2 * np.sum(s2 / (s2 + lam) ** 2))  # (eq-bias-variance-ridge-variance)
-    squared_bias = float(bias @ bias)
-    return ParameterMSE(bias, squared_bias, variance, squared_bias + variance)

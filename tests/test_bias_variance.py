@@ -1,6 +1,5 @@
 """The bias-variance module: behaviour of each public function, its errors and edge cases."""
 
-import itertools
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import partial
@@ -17,12 +16,12 @@ from mllib.bias_variance import (
     decompose_smoother,
     exact_decompose,
     integrate,
+    legendre_features,
     parameter_mse,
-    polynomial_features,
     polynomial_learner,
-    ridge_mse,
     ridge_smoother,
 )
+from mllib.least_squares import polynomial_features, projection
 
 F = Fraction
 X5 = np.linspace(0, 1, 5)
@@ -57,6 +56,9 @@ def test_conditional_mse_is_exact_on_fractions():
     [
         ((0, [0, 1], [0.5, 0.6]), "probabilities"),
         ((0, [0, 1, 2], [0.5, 0.5]), "values must have 2 entries"),
+        ((0, 3, [1.0]), "values must be a vector"),
+        ((0, [0, 1], 0.5), "probabilities must be a vector"),
+        (("half", [0, 1], [0.5, 0.5]), "prediction must hold numbers only"),
         ((np.nan, [0, 1], [0.5, 0.5]), "prediction contains NaN"),
         ((0, [0, np.inf], [0.5, 0.5]), "values contains inf"),
     ],
@@ -84,7 +86,7 @@ def test_enumeration_equals_the_formula_of_linear_smoothers(lam):
     learner = partial(polynomial_learner, r=2, lam=lam)
     f_new = np.cos(GRID)
     listed = exact_decompose(learner, X5, F5, [-0.5, 0.5], [0.5, 0.5], GRID, f_new)
-    Phi, new = (polynomial_features(x, 2, interval=(0, 1)) for x in (X5, GRID))
+    Phi, new = (legendre_features(x, 2, interval=(0, 1)) for x in (X5, GRID))
     formula = decompose_smoother(ridge_smoother(Phi, new, lam), F5, f_new, 0.25)
     for a, b in zip(listed[:5], formula[:5]):
         np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-13)
@@ -103,8 +105,14 @@ def test_a_learner_that_is_not_linear_in_y():
     ("change", "message"),
     [
         ({"errors": [0, 1]}, "errors must have mean 0"),
-        ({"f": [0, 1]}, "f must be as long as X"),
-        ({"f_new": [0, 1]}, "f_new as long as X_new"),
+        ({"f": [0, 1]}, "f must have 1 entries"),
+        ({"f": [np.nan]}, "f contains NaN"),
+        ({"f_new": [0, 1]}, "f_new must have 1 entries"),
+        ({"X": 3}, "X must be a sequence of inputs, got 3"),
+        ({"X_new": 3}, "X_new must be a sequence"),
+        ({"errors": [], "probabilities": []}, "probabilities must have at least one entry"),
+        ({"learner": "mean"}, "learner must be a function"),
+        ({"learner": lambda X, y, X_new: [0, 0]}, "learner must return 1 predictions"),
         ({"X": list(range(21)), "f": [0] * 21}, "2\\^21 data sets"),
         ({"learner": lambda X, y, X_new: [np.nan]}, "predictions of the learner contains NaN"),
         ({"probabilities": [0.5, 0.4]}, "probabilities"),
@@ -122,7 +130,7 @@ def test_exact_decompose_refuses(change, message):
 
 def test_simulation_agrees_with_the_formula():
     parts = simulate(repeats=20000)
-    Phi, new = (polynomial_features(x, 1, interval=(0, 1)) for x in (X5, GRID))
+    Phi, new = (legendre_features(x, 1, interval=(0, 1)) for x in (X5, GRID))
     exact = decompose_smoother(ridge_smoother(Phi, new), F5, np.sin(2 * np.pi * GRID), 0.09)
     # six standard errors: of the mean prediction, of a variance of Gaussians, of a mean square
     assert (np.abs(parts.mean - exact.mean) < 6 * np.sqrt(exact.variance / 20000)).all()
@@ -176,6 +184,10 @@ def test_noise_may_be_a_function():
         ({"noise": -1.0}, "noise must be a number"),
         ({"noise": np.nan}, "noise must be a number"),
         ({"noise": lambda rng, m: np.zeros(m + 1)}, "noise must have 3 entries"),
+        ({"X_new": 0.5}, "X_new must be a sequence of inputs"),
+        ({"learner": None}, "learner must be a function"),
+        ({"draw": (X5, F5)}, "draw must be a function"),
+        ({"draw": lambda rng: F5}, r"draw must return a pair \(X, y\)"),
         ({"rng": 0}, "rng must be a numpy.random.Generator"),
         ({"f_new": [0.0, 1.0]}, "f_new must have 3 entries"),
         ({"f_new": [0.0, 1.0, np.nan]}, "f_new contains NaN"),
@@ -190,6 +202,20 @@ def test_decompose_refuses(options, message):
         decompose(**(good | options))
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((X5, F5[:3], 1.0), "f must have 5 entries"),
+        ((X5, F5, -1.0), "sigma must be a number"),
+        ((X5, np.full(5, np.nan), 1.0), "f contains NaN"),
+        ((5, F5, 1.0), "X must be a sequence"),
+    ],
+)
+def test_fixed_design_refuses(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        FixedDesign(*arguments)
+
+
 # integrate, decompose_smoother ---------------------------------------------------------------
 
 
@@ -199,13 +225,17 @@ def test_integrate_weights_every_part():
     assert integrate(parts).variance == 4
     with pytest.raises(ValueError, match="weights must have 2 entries"):
         integrate(parts, [1.0])
+    with pytest.raises(ValueError, match=r"parts\.mean must be a vector"):
+        integrate(integrate(parts))
+    with pytest.raises(ValueError, match="parts must be a Decomposition"):
+        integrate([1.0])
     with pytest.raises(ValueError, match="weights"):
         integrate(parts, [0.5, 0.6])
 
 
 def test_variance_of_a_projection_adds_up_to_the_number_of_parameters():
     for r in range(5):
-        Phi = polynomial_features(np.linspace(0, 1, 12), r, interval=(0, 1))
+        Phi = legendre_features(np.linspace(0, 1, 12), r, interval=(0, 1))
         parts = decompose_smoother(ridge_smoother(Phi, Phi), np.zeros(12), np.zeros(12), 2.0)
         assert parts.variance.sum() == pytest.approx(2 * (r + 1), rel=1e-12)
 
@@ -229,7 +259,7 @@ def test_decompose_smoother_refuses(arguments, message):
 
 def test_features_are_orthonormal_under_the_uniform_law():
     t, w = np.polynomial.legendre.leggauss(20)
-    Phi = polynomial_features(3 + 2 * t, 8, interval=(1, 5))
+    Phi = legendre_features(3 + 2 * t, 8, interval=(1, 5))
     np.testing.assert_allclose(Phi.T @ (w[:, None] / 2 * Phi), np.eye(9), atol=1e-13)
 
 
@@ -238,9 +268,26 @@ def test_polynomials_equal_numpy_and_ridge_equals_scikit_learn():
     x, y = rng.uniform(0, 1, 15), rng.standard_normal(15)
     ours = polynomial_learner(x, y, GRID, r=4)
     np.testing.assert_allclose(ours, np.polyval(np.polyfit(x, y, 4), GRID), rtol=1e-9)
-    Phi, new = (polynomial_features(v, 4, interval=(0, 1)) for v in (x, GRID))
+    Phi, new = (legendre_features(v, 4, interval=(0, 1)) for v in (x, GRID))
     theirs = Ridge(0.7, fit_intercept=False).fit(Phi, y).predict(new)
     np.testing.assert_allclose(polynomial_learner(x, y, GRID, r=4, lam=0.7), theirs, rtol=1e-10)
+
+
+def test_legendre_features_span_the_monomials():
+    x = np.random.default_rng(4).uniform(2, 9, 12)
+    same = projection(polynomial_features((x - 5)[:, None], 4))
+    np.testing.assert_allclose(
+        projection(legendre_features(x, 4, interval=(2, 9))), same, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("shape", [(7, 3), (3, 7), (4, 4)])
+@pytest.mark.parametrize("lam", [1e-6, 0.5, 300.0])
+def test_smoother_by_its_definition(shape, lam):
+    rng = np.random.default_rng(5)
+    X, new = rng.standard_normal(shape), rng.standard_normal((5, shape[1]))
+    stated = new @ np.linalg.solve(X.T @ X + lam * np.eye(shape[1]), X.T)
+    np.testing.assert_allclose(ridge_smoother(X, new, lam), stated, rtol=1e-7, atol=1e-7)
 
 
 def test_smoother_with_fewer_rows_than_columns_interpolates():
@@ -253,10 +300,11 @@ def test_smoother_with_fewer_rows_than_columns_interpolates():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: polynomial_features([0.0], -1, interval=(0, 1)), "r must be"),
-        (lambda: polynomial_features([0.0], 1, interval=(1, 1)), "interval must be"),
-        (lambda: polynomial_features([np.nan], 1, interval=(0, 1)), "x contains NaN"),
+        (lambda: legendre_features([0.0], -1, interval=(0, 1)), "r must be"),
+        (lambda: legendre_features([0.0], 1, interval=(1, 1)), "interval must be"),
+        (lambda: legendre_features([np.nan], 1, interval=(0, 1)), "x contains NaN"),
         (lambda: polynomial_learner([0.0], [0.0, 1.0], [0.0], r=0), "y must have 1"),
+        (lambda: polynomial_learner([0.0], [0.0], 1.0, r=0), "x_new must be a vector"),
         (lambda: ridge_smoother(np.eye(2), np.eye(3)), "X_new must have 2 columns"),
         (lambda: ridge_smoother(np.eye(2), np.eye(2), -1.0), "lam"),
     ],
@@ -266,27 +314,17 @@ def test_fits_refuse(call, message):
         call()
 
 
-# parameter_mse, ridge_mse --------------------------------------------------------------------
+# parameter_mse -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("lam", [0.0, 0.3, 5.0])
-def test_ridge_mse_equals_an_enumeration(lam):
+def test_parameter_mse_of_estimates_listed_by_hand():
     rng = np.random.default_rng(2)
-    X, w = rng.standard_normal((6, 3)), np.array([1.0, -2.0, 0.5])
-    A = np.linalg.solve(X.T @ X + lam * np.eye(3), X.T)
-    signs = np.array(list(itertools.product([-0.7, 0.7], repeat=6)))
-    listed = parameter_mse((X @ w + signs) @ A.T, w)
-    formula = ridge_mse(X, w, 0.49, lam)
-    np.testing.assert_allclose(formula.bias, listed.bias, atol=1e-12)
-    for a, b in zip(formula[1:], listed[1:]):
-        assert a == pytest.approx(b, rel=1e-10, abs=1e-20)
-
-
-def test_ridge_mse_with_fewer_rows_than_columns():
-    X, w = np.array([[1.0, 0.0]]), np.array([3.0, 4.0])
-    parts = ridge_mse(X, w, 2.0, 1.0)
-    np.testing.assert_allclose(parts.bias, [-1.5, -4.0])
-    assert parts.variance == pytest.approx(0.5)
+    T, w = rng.standard_normal((50, 3)), np.array([1.0, -2.0, 0.5])
+    parts = parameter_mse(T, w)
+    np.testing.assert_allclose(parts.bias, T.mean(axis=0) - w, atol=1e-14)
+    assert parts.squared_bias == pytest.approx(np.sum((T.mean(axis=0) - w) ** 2))
+    assert parts.variance == pytest.approx(np.trace(np.cov(T.T, bias=True)))
+    assert parts.mse == pytest.approx(np.mean(np.sum((T - w) ** 2, axis=1)))
 
 
 def test_parameter_mse_with_weights():
@@ -301,11 +339,6 @@ def test_parameter_mse_with_weights():
         (lambda: parameter_mse(np.zeros((3, 2)), [0.0]), "target must have 2"),
         (lambda: parameter_mse(np.zeros((3, 1)), [0.0], [1.0]), "weights must have 3"),
         (lambda: parameter_mse([[0.0], [np.nan]], [0.0]), "estimates contains NaN"),
-        (lambda: ridge_mse(np.ones((3, 2)), [1, 1], 1.0, 0.0), "full column rank"),
-        (lambda: ridge_mse(np.ones((1, 2)), [1, 1], 1.0, 0.0), "full column rank"),
-        (lambda: ridge_mse(np.eye(2), [1], 1.0, 0.0), "w_star must have 2"),
-        (lambda: ridge_mse(np.eye(2), [1, 1], -1.0, 0.0), "sigma2"),
-        (lambda: ridge_mse(np.eye(2), [1, 1], 1.0, -1.0), "lam"),
     ],
 )
 def test_parameter_errors_refuse(call, message):
