@@ -9,9 +9,10 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betainc, betaincinv, ndtr, ndtri
+from scipy.special import betainc, betainccinv, betaincinv, ndtr, ndtri
 
 from mllib.base import check_scalar, check_vector
+from mllib.probability import kl_divergence
 
 __all__ = [
     "ChernoffBound",
@@ -65,6 +66,11 @@ def _positive(value, name):
     return check_scalar(value, name, low=0, open_low=True)
 
 
+def _finite(value, name):
+    largest = np.finfo(float).max
+    return float(check_scalar(value, name, low=-largest, high=largest))
+
+
 def _count(n, name="n"):
     return check_scalar(n, name, low=1, integer=True)
 
@@ -77,10 +83,10 @@ def _risk(delta):
     return check_scalar(delta, "delta", low=0, high=1, open_low=True, open_high=True)
 
 
-def _round_up(n):
+def _round_up(n, small="epsilon"):
     """Return the smallest integer >= 1 that is not below n, up to rounding errors in n."""
     if not n < 1e15:
-        raise ValueError("epsilon is too small: the sample size would exceed 1e15.")
+        raise ValueError(f"{small} is too small: the sample size would exceed 1e15.")
     return max(1, math.ceil(n * (1 - 1e-12)))
 
 
@@ -90,19 +96,31 @@ def _sides(two_sided):
     return 2.0 if two_sided else 1.0
 
 
-def _mean_squared_range(low, high, n=None):
-    """Return (1/n) sum_i (b_i - a_i)^2 for one common range or one range for each variable."""
-    low, high = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
-    if low.ndim > 1 or high.ndim > 1:
-        raise ValueError("low and high must be numbers, or vectors with one entry per variable.")
-    for end in (low, high):
-        if n is not None and end.ndim == 1 and len(end) != n:
-            raise ValueError(f"low and high must have n = {n} entries, got {len(end)}.")
-    if not (np.isfinite(low).all() and np.isfinite(high).all()):
-        raise ValueError("low and high must be finite: the inequality needs bounded variables.")
-    if not np.all(low < high):
+def _log_mgf(log_mgf):
+    """Return a log-moment generating function as it is, or say what is wrong with it."""
+    if not callable(log_mgf) or not abs(log_mgf(0.0)) <= 1e-12:
+        raise ValueError("log_mgf must be a function psi with psi(0) = 0, psi(v) = log E exp(v X).")
+    return log_mgf
+
+
+def _root_mean_square_range(low, high, n=1):
+    """Return sqrt((1/n) sum_i (b_i - a_i)^2) for a common range, or one range for each variable."""
+    ends = []
+    for end, name in ((low, "low"), (high, "high")):
+        if np.ndim(end) > 1 or (np.ndim(end) == 1 and len(end) != n):
+            raise ValueError(
+                f"{name} must be a number, or a vector with n = {n} entries, one per variable, got "
+                f"shape {np.shape(end)}."
+            )
+        ends.append(check_vector(np.atleast_1d(end), name))
+    with np.errstate(over="ignore"):
+        ranges = ends[1] - ends[0]
+    if not np.all(ranges > 0):
         raise ValueError("low must be below high for every variable: swap them.")
-    return float(np.mean((high - low) ** 2))
+    widest = float(ranges.max())
+    if widest == math.inf:
+        raise ValueError("high - low must be finite: the inequality needs bounded variables.")
+    return widest * math.sqrt(np.mean((ranges / widest) ** 2))
 
 
 # First moments -------------------------------------------------------------------------------
@@ -213,7 +231,7 @@ def chernoff_bound(log_mgf, t, n=1):
     Raises
     ------
     ValueError
-        If log_mgf is not a function with psi(0) = 0, or returns NaN.
+        If log_mgf is not a function with psi(0) = 0 or returns NaN, or t is infinite.
 
     References
     ----------
@@ -224,9 +242,7 @@ def chernoff_bound(log_mgf, t, n=1):
     >>> round(chernoff_bound(lambda v: v**2 / 2, 1.0).rate, 6)  # the standard Gaussian
     0.5
     """
-    if not callable(log_mgf) or abs(log_mgf(0.0)) > 1e-12:
-        raise ValueError("log_mgf must be a function psi with psi(0) = 0, psi(v) = log E exp(v X).")
-    check_scalar(t, "t")
+    log_mgf, t = _log_mgf(log_mgf), _finite(t, "t")
     _count(n)
 
     def gain(v):
@@ -276,7 +292,7 @@ def chernoff_sample_size(rate, delta, *, two_sided=False):
     >>> chernoff_sample_size(bernoulli_rate(0.15, 0.1), 0.001, two_sided=False)
     565
     """
-    return _round_up(math.log(_sides(two_sided) / _risk(delta)) / _positive(rate, "rate"))
+    return _round_up(math.log(_sides(two_sided) / _risk(delta)) / _positive(rate, "rate"), "rate")
 
 
 def bernoulli_rate(q, p):
@@ -298,18 +314,13 @@ def bernoulli_rate(q, p):
     True
     """
     q, p = float(_probability(q, "q")), float(_probability(p, "p"))
-    if q <= p:
-        return 0.0
-    if p == 0:
-        return math.inf
-    tail = 0.0 if q == 1 else (1 - q) * math.log((1 - q) / (1 - p))
-    return q * math.log(q / p) + tail
+    return kl_divergence([q, 1 - q], [p, 1 - p]) if q > p else 0.0  # (eq-concentration-kl)
 
 
 def gaussian_rate(t, sigma):
     """Return psi*(t) = t^2 / (2 sigma^2) for a N(0, sigma^2) variable, and 0 for t <= 0."""
-    check_scalar(t, "t")
-    return max(0.0, t) ** 2 / (2 * _positive(sigma, "sigma") ** 2)
+    z = max(0.0, _finite(t, "t")) / _positive(sigma, "sigma")
+    return z * z / 2
 
 
 def rademacher_rate(t):
@@ -317,8 +328,8 @@ def rademacher_rate(t):
 
     0 for t <= 0 and infinite for t > 1.
     """
-    check_scalar(t, "t")
-    return math.inf if t > 1 else bernoulli_rate((1 + t) / 2, 0.5) if t > 0 else 0.0
+    t = _finite(t, "t")
+    return math.inf if t > 1 else bernoulli_rate((1 + max(0.0, t)) / 2, 0.5)
 
 
 def subgaussian_bound(n, epsilon, sigma, *, two_sided=True):
@@ -342,8 +353,7 @@ def subgaussian_bound(n, epsilon, sigma, *, two_sided=True):
     Book: concentration-subgaussian.
     """
     _count(n)
-    exponent = -n * _positive(epsilon, "epsilon") ** 2 / (2 * _positive(sigma, "sigma") ** 2)
-    return _sides(two_sided) * math.exp(exponent)
+    return _sides(two_sided) * math.exp(-n * gaussian_rate(_positive(epsilon, "epsilon"), sigma))
 
 
 def subgaussian_sample_size(epsilon, delta, sigma, *, two_sided=True):
@@ -393,7 +403,7 @@ def is_subgaussian(log_mgf, sigma, grid):
     >>> is_subgaussian(rademacher, 1.0, grid), is_subgaussian(rademacher, 0.9, grid)
     (True, False)
     """
-    grid = check_vector(grid, "grid")
+    log_mgf, grid = _log_mgf(log_mgf), check_vector(grid, "grid")
     psi = np.array([float(log_mgf(v)) for v in grid])
     if grid.size == 0 or np.isnan(psi).any():
         raise ValueError("grid must have an entry, and log_mgf must not return NaN on it.")
@@ -417,8 +427,8 @@ def hoeffding_log_mgf(v, low, high):
     ----------
     Book: concentration-hoeffding-lemma.
     """
-    check_scalar(v, "v")
-    return v**2 * _mean_squared_range(low, high) / 8
+    z = _finite(v, "v") * _root_mean_square_range(low, high)
+    return z * z / 8
 
 
 def hoeffding_bound(n, epsilon, low=0.0, high=1.0, *, two_sided=True):
@@ -458,8 +468,8 @@ def hoeffding_bound(n, epsilon, low=0.0, high=1.0, *, two_sided=True):
     """
     _count(n)
     _positive(epsilon, "epsilon")
-    exponent = -2 * n * epsilon**2 / _mean_squared_range(low, high, n)  # eq-concentration-hoeffding
-    return _sides(two_sided) * math.exp(exponent)
+    z = epsilon / _root_mean_square_range(low, high, n)
+    return _sides(two_sided) * math.exp(-2 * n * z * z)  # (eq-concentration-hoeffding)
 
 
 def hoeffding_radius(n, delta, low=0.0, high=1.0, *, two_sided=True):
@@ -479,8 +489,8 @@ def hoeffding_radius(n, delta, low=0.0, high=1.0, *, two_sided=True):
     0.1358
     """
     _count(n)
-    spread = _mean_squared_range(low, high, n)
-    return math.sqrt(spread * math.log(_sides(two_sided) / _risk(delta)) / (2 * n))
+    log_ratio = math.log(_sides(two_sided) / _risk(delta))
+    return _root_mean_square_range(low, high, n) * math.sqrt(log_ratio / (2 * n))
 
 
 def hoeffding_sample_size(epsilon, delta, low=0.0, high=1.0, *, two_sided=True):
@@ -501,9 +511,8 @@ def hoeffding_sample_size(epsilon, delta, low=0.0, high=1.0, *, two_sided=True):
     >>> hoeffding_sample_size(0.1, 0.05)
     185
     """
-    _positive(epsilon, "epsilon")
-    spread = _mean_squared_range(low, high, 1)
-    return _round_up(spread * math.log(_sides(two_sided) / _risk(delta)) / epsilon / epsilon / 2)
+    ratio = _root_mean_square_range(low, high) / _positive(epsilon, "epsilon")
+    return _round_up(ratio * ratio * math.log(_sides(two_sided) / _risk(delta)) / 2)
 
 
 def hoeffding_interval(mean, n, delta, low=0.0, high=1.0):
@@ -522,8 +531,9 @@ def hoeffding_interval(mean, n, delta, low=0.0, high=1.0):
     -------
     Interval
     """
-    check_scalar(mean, "mean", low=low, high=high)
+    low, high = _finite(low, "low"), _finite(high, "high")
     radius = hoeffding_radius(n, delta, low, high)
+    check_scalar(mean, "mean", low=low, high=high)
     return Interval(max(low, mean - radius), min(high, mean + radius))
 
 
@@ -642,7 +652,7 @@ def clopper_pearson(k, n, delta):
     k, n : int
         0 <= k <= n.
     delta : float
-        Largest probability of missing p, in (0, 1).
+        Largest probability of missing p, in [1e-100, 1).
 
     Returns
     -------
@@ -659,7 +669,7 @@ def clopper_pearson(k, n, delta):
     """
     _count(n)
     check_scalar(k, "k", low=0, high=n, integer=True)
-    _risk(delta)
-    low = 0.0 if k == 0 else float(betaincinv(k, n - k + 1, delta / 2))
-    high = 1.0 if k == n else float(betaincinv(k + 1, n - k, 1 - delta / 2))
+    half = float(check_scalar(delta, "delta", low=1e-100, high=1, open_high=True)) / 2
+    low = 0.0 if k == 0 else float(betaincinv(k, n - k + 1, half))
+    high = 1.0 if k == n else float(betainccinv(k + 1, n - k, half))
     return Interval(low, high)

@@ -40,6 +40,14 @@ def test_clopper_pearson_equals_scipy():
         assert tuple(co.clopper_pearson(k, n, 0.05)) == pytest.approx((theirs.low, theirs.high))
 
 
+@pytest.mark.parametrize("delta", [1e-6, 1e-20, 1e-100])
+def test_clopper_pearson_leaves_half_of_a_small_delta_in_each_tail(delta):
+    low, high = co.clopper_pearson(2, 5, delta)
+    assert binom.sf(1, 5, low) == pytest.approx(delta / 2, rel=1e-6)
+    mirrored = co.clopper_pearson(3, 5, delta)  # successes and failures swapped
+    assert (1 - high, 1 - low) == pytest.approx(tuple(mirrored), abs=1e-15)
+
+
 # bounds --------------------------------------------------------------------------------------
 
 
@@ -178,12 +186,18 @@ def test_intervals_are_clipped():
 
 
 def test_scaling_the_unit_changes_nothing():
-    for scale in (1e-8, 1e8):
+    for scale in (1e-200, 1e-8, 1e8, 1e200):
         assert co.hoeffding_bound(50, 0.1 * scale, 0.0, scale) == pytest.approx(
             co.hoeffding_bound(50, 0.1)
         )
         assert co.central_limit_tail(50, 0.1 * scale, 0.5 * scale) == pytest.approx(
             co.central_limit_tail(50, 0.1, 0.5)
+        )
+        assert co.subgaussian_bound(50, 0.1 * scale, 0.5 * scale) == pytest.approx(
+            co.subgaussian_bound(50, 0.1, 0.5)
+        )
+        assert co.hoeffding_radius(50, 0.1, 0.0, scale) == pytest.approx(
+            co.hoeffding_radius(50, 0.1) * scale
         )
 
 
@@ -203,9 +217,20 @@ def test_scaling_the_unit_changes_nothing():
         (lambda: co.hoeffding_bound(5, 0.0), "epsilon must be a number"),
         (lambda: co.hoeffding_bound(5, np.nan), "epsilon must be a number"),
         (lambda: co.hoeffding_bound(5, 0.1, 1.0, 0.0), "low must be below high"),
-        (lambda: co.hoeffding_bound(5, 0.1, 0.0, np.inf), "must be finite"),
-        (lambda: co.hoeffding_bound(5, 0.1, np.zeros(4), np.ones(4)), "must have n = 5 entries"),
-        (lambda: co.hoeffding_bound(1, 0.1, np.zeros((1, 1)), 1.0), "must be numbers, or vectors"),
+        (lambda: co.hoeffding_bound(5, 0.1, 0.0, np.inf), "high contains infinity"),
+        (lambda: co.hoeffding_bound(5, 0.1, -1e308, 1e308), "high - low must be finite"),
+        (lambda: co.hoeffding_bound(5, 0.1, "zero"), "low must hold numbers only"),
+        (
+            lambda: co.hoeffding_bound(5, 0.1, np.zeros(4), np.ones(4)),
+            "vector with n = 5 entries",
+        ),
+        (
+            lambda: co.hoeffding_bound(1, 0.1, np.zeros((1, 1)), 1.0),
+            "must be a number, or a vector",
+        ),
+        (lambda: co.hoeffding_interval(0.5, 5, 0.1, "zero"), "low must be a number in"),
+        (lambda: co.hoeffding_interval(0.5, 5, 0.1, 2.0, 1.0), "low must be below high"),
+        (lambda: co.hoeffding_log_mgf(np.inf, 0.0, 1.0), "v must be a number in"),
         (lambda: co.hoeffding_bound(5, 0.1, two_sided="yes"), "two_sided must be True or False"),
         (lambda: co.hoeffding_sample_size(0.1, 1.0), "delta must be a number in"),
         (lambda: co.hoeffding_radius(5, -0.1), "delta must be a number in"),
@@ -214,13 +239,18 @@ def test_scaling_the_unit_changes_nothing():
         (lambda: co.binomial_mean_tail(5, 0.5, -1), "epsilon must be a number"),
         (lambda: co.bernoulli_rate(1.2, 0.5), "q must be a number in"),
         (lambda: co.gaussian_rate(1.0, 0.0), "sigma must be a number"),
+        (lambda: co.gaussian_rate(np.inf, 1.0), "t must be a number in"),
+        (lambda: co.chernoff_bound(lambda v: v, np.inf), "t must be a number in"),
+        (lambda: co.clopper_pearson(1, 5, 1e-300), "delta must be a number in \\[1e-100, 1\\)"),
         (lambda: co.clopper_pearson(6, 5, 0.1), "k must be an integer in"),
         (lambda: co.hoeffding_sample_size(1e-200, 0.1), "epsilon is too small"),
         (lambda: co.chernoff_sample_size(0.0, 0.1), "rate must be a number"),
+        (lambda: co.chernoff_sample_size(1e-200, 0.1), "rate is too small"),
         (lambda: co.subgaussian_sample_size(0.1, 0.1, -1.0), "sigma must be a number"),
         (lambda: co.central_limit_sample_size(0.1, 1.5, 1.0), "delta must be a number"),
         (lambda: co.is_subgaussian(lambda v: v, 1.0, []), "grid must have an entry"),
-        (lambda: co.is_subgaussian(lambda v: math.nan, 1.0, [1.0]), "must not return NaN"),
+        (lambda: co.is_subgaussian(0.5, 1.0, [1.0]), "log_mgf must be a function"),
+        (lambda: co.is_subgaussian(lambda v: math.nan if v else 0.0, 1.0, [1.0]), "not return NaN"),
         (lambda: co.chernoff_bound(3.0, 1.0), "log_mgf must be a function"),
         (lambda: co.chernoff_bound(lambda v: 1.0 + v, 1.0), "psi\\(0\\) = 0"),
         (lambda: co.chernoff_bound(lambda v: math.nan if v else 0.0, 1.0), "must not return NaN"),
