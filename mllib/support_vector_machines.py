@@ -16,12 +16,15 @@ from mllib.base import (
     check_array,
     check_choice,
     check_features,
+    check_kernel_values,
     check_scalar,
+    check_signs,
     check_square,
     check_vector,
     check_X_y,
     convergence_warning,
 )
+from mllib.decision_theory import add_intercept, hinge
 from mllib.numerics import squared_distances
 from mllib.perceptron import separating_weights
 
@@ -40,7 +43,6 @@ __all__ = [
     "dual_objective",
     "duality_gap",
     "geometric_margin",
-    "hinge",
     "hinge_objective",
     "kkt_residuals",
     "linear_kernel",
@@ -121,13 +123,6 @@ class LinearRun(NamedTuple):
 # Checks --------------------------------------------------------------------------------------
 
 
-def _check_signs(y, n=None):
-    y = check_vector(y, "y", length=n)
-    if not (np.abs(y) == 1).all():
-        raise ValueError("y must hold only -1 and +1: turn labels 0 and 1 into 2*y - 1.")
-    return y
-
-
 def _check_two_sides(y):
     if (y == y[0]).all():
         raise ValueError(
@@ -140,6 +135,10 @@ def _check_C(C, *, hard=False):
     if hard and isinstance(C, float) and np.isposinf(C):
         return C
     return check_scalar(C, "C", low=0, open_low=True)
+
+
+def _check_offset(b):
+    check_scalar(b, "b", low=-np.inf, high=np.inf, open_low=True, open_high=True)
 
 
 def _check_gram(K, y):
@@ -159,6 +158,10 @@ def _check_psd(K, name):
                 f"{np.linalg.eigvalsh(K)[0]:.3g}: use a kernel that is an inner product, or clip "
                 f"the negative eigenvalues."
             ) from None
+
+
+def _price_too_high():
+    return ValueError("C is too large for the scale of X: standardise the features or lower C.")
 
 
 def _not_separable(where):
@@ -201,12 +204,18 @@ def distance_to_plane(X, w, b):
     array([1., 4.])
     """
     X = check_array(X)
-    w = check_vector(w, "w", length=X.shape[1])
+    w, length = _check_normal(w, X.shape[1])
+    _check_offset(b)
+    return np.abs(X @ (w / length) + b / length)
+
+
+def _check_normal(w, d):
+    """Return w and its length, whose square neither under- nor overflows."""
+    w = check_vector(w, "w", length=d)
     size = np.abs(w).max()
     if size == 0:
         raise ValueError("w must not be zero: w = 0 describes no hyperplane.")
-    w, b = w / size, b / size  # no square under- or overflows
-    return np.abs(X @ w + b) / np.linalg.norm(w)
+    return w, float(size * np.linalg.norm(w / size))
 
 
 def margin(w, b, X, y):
@@ -236,11 +245,10 @@ def margin(w, b, X, y):
     Margin(functional=2.0, geometric=1.0)
     """
     X = check_array(X)
-    y, w = _check_signs(y, len(X)), check_vector(w, "w", length=X.shape[1])
-    if not w.any():
-        raise ValueError("w must not be zero: w = 0 describes no hyperplane.")
-    gamma = np.min(y * (X @ w + b))
-    return Margin(float(gamma), float(gamma / np.linalg.norm(w)))
+    y, (w, length) = check_signs(y, len(X)), _check_normal(w, X.shape[1])
+    _check_offset(b)
+    gamma = float(np.min(y * (X @ w + b)))
+    return Margin(gamma, gamma / length)
 
 
 def geometric_margin(w, b, X, y):
@@ -259,21 +267,6 @@ def geometric_margin(w, b, X, y):
 
 
 # Objectives ----------------------------------------------------------------------------------
-
-
-def hinge(m):
-    """Return [1 - m]_+ = max(0, 1 - m), the hinge loss of the margins m = y f, elementwise.
-
-    Parameters
-    ----------
-    m : array of any shape
-
-    Examples
-    --------
-    >>> hinge([-1.0, 0.5, 1.0, 3.0])
-    array([2. , 0.5, 0. , 0. ])
-    """
-    return np.maximum(0.0, 1.0 - np.asarray(m, dtype=float))
 
 
 def hinge_objective(w, b, X, y, C):
@@ -300,7 +293,8 @@ def hinge_objective(w, b, X, y, C):
     5.5
     """
     X = check_array(X)
-    y, w = _check_signs(y, len(X)), check_vector(w, "w", length=X.shape[1])
+    y, w = check_signs(y, len(X)), check_vector(w, "w", length=X.shape[1])
+    _check_offset(b)
     _check_C(C)
     return float(0.5 * w @ w + C * hinge(y * (X @ w + b)).sum())
 
@@ -334,8 +328,9 @@ def primal_objective(alpha, b, K, y, C):
     ----------
     Book: support-vector-machines-hinge-form.
     """
-    y = _check_signs(y)
+    y = check_signs(y)
     K, alpha = _check_gram(K, y), check_vector(alpha, "alpha", length=len(y))
+    _check_offset(b)
     _check_C(C, hard=True)
     g = K @ (alpha * y)
     return _primal_value((alpha * y) @ g, g + b, y, C)
@@ -362,7 +357,7 @@ def dual_objective(alpha, K, y):
     >>> dual_objective([0.5, 0.5], [[1.0, -1.0], [-1.0, 1.0]], [-1, 1])
     0.5
     """
-    y = _check_signs(y)
+    y = check_signs(y)
     K, alpha = _check_gram(K, y), check_vector(alpha, "alpha", length=len(y))
     return float(alpha.sum() - 0.5 * (alpha * y) @ K @ (alpha * y))
 
@@ -421,8 +416,9 @@ def kkt_residuals(alpha, b, K, y, C):
     >>> kkt_residuals([0.5, 0.5], 0.0, [[1.0, -1.0], [-1.0, 1.0]], [-1, 1], C=1.0)
     KKTResiduals(primal=0.0, box=0.0, balance=0.0, margin=0.0, slack=0.0)
     """
-    y = _check_signs(y)
+    y = check_signs(y)
     K, alpha = _check_gram(K, y), check_vector(alpha, "alpha", length=len(y))
+    _check_offset(b)
     _check_C(C, hard=True)
     m = y * (K @ (alpha * y) + b)
     hard = np.isinf(C)
@@ -484,7 +480,8 @@ def offset_bracket(alpha, K, y, C):
     >>> offset_bracket([0.1, 0.1], [[1.0, -1.0], [-1.0, 1.0]], [-1, 1], C=0.1)
     (-0.8, 0.8)
     """
-    y = _check_signs(y)
+    y = check_signs(y)
+    _check_two_sides(y)
     K, alpha = _check_gram(K, y), check_vector(alpha, "alpha", length=len(y))
     _check_C(C, hard=True)
     return _bracket(alpha, y - K @ (alpha * y), y, C, _rounding(alpha, C))
@@ -520,7 +517,8 @@ def recover_offset(alpha, K, y, C):
     >>> recover_offset([0.5, 0.5], [[1.0, -1.0], [-1.0, 1.0]], [-1, 1], C=1.0)
     0.0
     """
-    y = _check_signs(y)
+    y = check_signs(y)
+    _check_two_sides(y)
     K, alpha = _check_gram(K, y), check_vector(alpha, "alpha", length=len(y))
     _check_C(C, hard=True)
     return _offset(alpha, y - K @ (alpha * y), y, C, _rounding(alpha, C))
@@ -555,10 +553,11 @@ def support_vectors(alpha, f, y, C, *, tol=1e-6):
     >>> support_vectors([1.0, 0.0, 0.5, 1.0], [-0.2, 2.0, -1.0, 0.3], [1, 1, -1, 1], C=1.0)
     SupportVectors(on_margin=array([2]), inside=array([3]), misclassified=array([0]))
     """
-    y = _check_signs(y)
+    y = check_signs(y)
     alpha = check_vector(alpha, "alpha", length=len(y))
     m = y * check_vector(f, "f", length=len(y))
     _check_C(C, hard=True)
+    check_scalar(tol, "tol", low=0)
     zero = _rounding(alpha, C)
     support, free = alpha > zero, (alpha > zero) & (alpha < C - zero)
     on = support & (free | (m >= 1 - tol))
@@ -572,9 +571,17 @@ def support_vectors(alpha, f, y, C, *, tol=1e-6):
 # Kernels -------------------------------------------------------------------------------------
 
 
+def _check_points(X, Y):
+    X, Y = check_array(X), check_array(Y, "Y")
+    if X.shape[1] != Y.shape[1]:
+        raise ValueError(f"Y must have {X.shape[1]} columns like X, got {Y.shape[1]}.")
+    return X, Y
+
+
 def linear_kernel(X, Y):
     """Return K_ij = x_i^T y_j, for X of shape (n, d) and Y of shape (m, d)."""
-    return np.asarray(X, dtype=float) @ np.asarray(Y, dtype=float).T
+    X, Y = _check_points(X, Y)
+    return X @ Y.T
 
 
 def rbf_kernel(X, Y, ell=1.0):
@@ -588,7 +595,8 @@ def rbf_kernel(X, Y, ell=1.0):
     array([[1.    ],
            [0.6065]])
     """
-    D = squared_distances(np.asarray(X, dtype=float), np.asarray(Y, dtype=float))
+    check_scalar(ell, "ell", low=0, open_low=True)
+    D = squared_distances(*_check_points(X, Y))
     D *= -0.5 / ell**2
     return np.exp(D, out=D)
 
@@ -612,6 +620,9 @@ def polynomial_kernel(X, Y, r=3, c=1.0, ell=1.0):
     >>> polynomial_kernel([[1.0, 2.0]], [[3.0, 0.0]], r=2)
     array([[16.]])
     """
+    check_scalar(r, "r", low=1, integer=True)
+    check_scalar(c, "c", low=0)
+    check_scalar(ell, "ell", low=0, open_low=True)
     return (c + linear_kernel(X, Y) / ell**2) ** r
 
 
@@ -698,7 +709,7 @@ def smo(K, y, C=1.0, *, tol=1e-6, max_iter=100_000):
 
 
 def _check_problem(K, y, C, tol, max_iter):
-    y = _check_signs(y)
+    y = check_signs(y)
     _check_two_sides(y)
     K = _check_gram(K, y)
     _check_psd(K, "K")
@@ -971,12 +982,14 @@ def linear_svm(X, y, C=1.0, *, loss="hinge", fit_intercept=True, tol=1e-6, max_i
     (array([1.]), 0.0)
     """
     X = check_array(X)
-    y = _check_signs(y, len(X))
+    y = check_signs(y, len(X))
     _check_two_sides(y)
     _check_C(C)
     check_choice(loss, "loss", ("hinge", "squared_hinge"))
     check_scalar(tol, "tol", low=0, open_low=True)
     check_scalar(max_iter, "max_iter", low=1, integer=True)
+    if C * (1 + np.abs(X).max()) > 1e140:  # squares would overflow
+        raise _price_too_high()
     if X.shape[1] > len(X):  # w is a combination of the rows: work in their span
         Q, R = np.linalg.qr(X.T)
         run = _linear_svm(R.T, y, C, loss, fit_intercept, tol, max_iter)
@@ -985,7 +998,7 @@ def linear_svm(X, y, C=1.0, *, loss="hinge", fit_intercept=True, tol=1e-6, max_i
 
 
 def _linear_svm(X, y, C, loss, fit_intercept, tol, max_iter):
-    A = y[:, None] * (np.column_stack([np.ones(len(X)), X]) if fit_intercept else X)
+    A = y[:, None] * (add_intercept(X) if fit_intercept else X)
     penalty = np.ones(A.shape[1])
     penalty[: int(fit_intercept)] = 0.0
     u, trace = np.zeros(A.shape[1]), []
@@ -1054,7 +1067,7 @@ def _solve_scaled(H, penalty, gradient, q):
     s = 1 / np.sqrt(diagonal)
     _, x, failed = dposv(H * s * s[:, None], s * gradient)
     if failed:
-        raise ValueError("C is too large for the scale of X: standardise the features or lower C.")
+        raise _price_too_high()
     return s * x
 
 
@@ -1141,7 +1154,10 @@ def binary_problems(index, K, scheme):
     >>> [y.tolist() for rows, y in binary_problems([0, 1, 2], 3, "ovr")]
     [[1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]]
     """
+    check_scalar(K, "K", low=2, integer=True)
     index = np.asarray(index)
+    if index.ndim != 1 or not np.isin(index, np.arange(K)).all():
+        raise ValueError(f"index must be a vector of classes 0 to {K - 1}.")
     check_choice(scheme, "multi_class", ("ovo", "ovr"))
     if K == 2 or scheme == "ovr":
         everyone = np.arange(len(index))
@@ -1176,6 +1192,12 @@ def votes(scores, K):
     array([[ 2.25, -0.28,  1.22]])
     """
     scores = check_array(scores, "scores")
+    check_scalar(K, "K", low=2, integer=True)
+    if scores.shape[1] != K * (K - 1) // 2:
+        raise ValueError(
+            f"scores must have {K * (K - 1) // 2} columns, one for each pair of the {K} classes, "
+            f"got {scores.shape[1]}."
+        )
     won, confidence = np.zeros((len(scores), K)), np.zeros((len(scores), K))
     column = 0
     for k in range(K):
@@ -1199,13 +1221,7 @@ class _Kernel:
         self.function = function
 
     def between(self, X, Y):
-        K = np.asarray(self.function(X, Y), dtype=float)
-        if K.shape != (len(X), len(Y)) or not np.isfinite(K).all():
-            raise ValueError(
-                f"kernel(X, Y) must return finite numbers of shape ({len(X)}, {len(Y)}), one for "
-                f"each pair of rows, got shape {K.shape}."
-            )
-        return K
+        return check_kernel_values(self.function, X, Y)
 
     def matrix(self, X):
         return self.between(X, X)
@@ -1517,9 +1533,8 @@ class HardMarginSVM(SVC):
         """Train on X of shape (n, d) and labels y of shape (n,) of separable classes."""
         if self.kernel == "linear":
             A, classes, index = check_X_y(X, y, type(self).__name__)
-            ones = np.ones(len(A))
             for who, signs in binary_problems(index, len(classes), self.multi_class):
-                Z = np.column_stack([ones[who], A[who] - A[who].mean(axis=0)])
+                Z = add_intercept(A[who] - A[who].mean(axis=0))
                 if separating_weights(Z, signs) is None:
                     raise _not_separable("by a hyperplane")
         return super().fit(X, y)

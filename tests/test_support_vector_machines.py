@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from mllib.decision_theory import hinge
 from mllib.support_vector_machines import (
     SVC,
     HardMarginSVM,
@@ -22,7 +23,6 @@ from mllib.support_vector_machines import (
     dual_objective,
     duality_gap,
     geometric_margin,
-    hinge,
     hinge_objective,
     kkt_residuals,
     linear_kernel,
@@ -597,6 +597,43 @@ def test_svc_refuses_bad_parameters_by_name(params, message):
     X, y = overlapping(0, n=10)
     with pytest.raises(ValueError, match=message):
         SVC(**params).fit(X, y)
+
+
+X4, Y4 = np.array([[0.0, 1.0], [2.0, 1.0], [3.0, -1.0], [-1.0, -2.0]]), [1, 1, -1, -1]
+K4 = X4 @ X4.T
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: distance_to_plane(X4, [1, 1], np.nan), "b must be a number"),
+        (lambda: margin([1, 1], np.inf, X4, Y4), "b must be a number"),
+        (lambda: hinge_objective([1, 1], "0", X4, Y4, 1.0), "b must be a number"),
+        (lambda: duality_gap([0.1] * 4, np.nan, K4, Y4, 1.0), "b must be a number"),
+        (lambda: kkt_residuals([0.1] * 4, np.nan, K4, Y4, 1.0), "b must be a number"),
+        (lambda: offset_bracket([0.0] * 4, K4, [1] * 4, 1.0), r"both -1 and \+1"),
+        (lambda: recover_offset([0.0] * 4, K4, [1] * 4, 1.0), r"both -1 and \+1"),
+        (lambda: support_vectors([0.1] * 4, [1] * 4, Y4, 1.0, tol=-1), "tol must be"),
+        (lambda: linear_kernel(X4, X4[:, :1]), "Y must have 2 columns like X, got 1"),
+        (lambda: rbf_kernel(X4, X4, 0), "ell must be"),
+        (lambda: rbf_kernel([[np.nan]], [[1.0]]), "Input X contains NaN"),
+        (lambda: polynomial_kernel(X4, X4, r=1.5), "r must be an integer"),
+        (lambda: polynomial_kernel(X4, X4, c=-1), "c must be"),
+        (lambda: polynomial_kernel(X4, X4, ell=0), "ell must be"),
+        (lambda: linear_svm(X4, Y4, 1e300), "C is too large for the scale of X"),
+        (lambda: binary_problems([0, 1, 5], 3, "ovo"), "index must be a vector of classes 0 to 2"),
+        (lambda: binary_problems([0, 0], 1, "ovo"), "K must be an integer"),
+        (lambda: votes([[1.0, 2.0]], 3), "scores must have 3 columns"),
+    ],
+)
+def test_bad_arguments_of_the_functions_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_margins_of_a_tiny_normal_do_not_overflow():
+    tiny = margin([1e-200, 1e-200], 0.0, X4, Y4)
+    assert tiny.geometric == pytest.approx(margin([1.0, 1.0], 0.0, X4, Y4).geometric)
 
 
 def test_svc_refuses_bad_data_by_name():
