@@ -248,8 +248,9 @@ def print_file(browser, site, html, target):
     wide : list of str
         What does not fit on the page.
     """
-    page_file = site / "book-to-print.html"
-    page_file.write_text(html, encoding="utf-8")
+    with tempfile.NamedTemporaryFile(dir=site, suffix=".html", delete=False) as file:
+        file.write(html.encode())
+    page_file = Path(file.name)
     tab = browser.new_page(viewport={"width": 900, "height": 1200})
     options = {"prefer_css_page_size": True, "print_background": True, "path": str(target)}
     try:
@@ -265,7 +266,7 @@ def print_file(browser, site, html, target):
         tab.pdf(outline=True, tagged=True, **options)
     finally:
         tab.close()
-        page_file.unlink()
+        page_file.unlink(missing_ok=True)  # a build may have put a new site in place
     return numbers, wide
 
 

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from contents import ROOT, SITE
+from contents import PATIENCE, ROOT, SITE
 from playwright.sync_api import sync_playwright
 from serving import served
 
@@ -43,6 +43,7 @@ def context(browser):
 
     def new(**options):
         opened.append(browser.new_context(**options))
+        opened[-1].set_default_timeout(PATIENCE)
         return opened[-1]
 
     yield new

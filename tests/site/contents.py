@@ -7,6 +7,7 @@ import yaml
 
 ROOT = Path(os.environ.get("BOOK_ROOT") or Path(__file__).resolve().parents[2])
 SITE = ROOT / "_build" / "html"
+PATIENCE = 120_000  # milliseconds that a busy machine may take for one step
 
 
 def pages():

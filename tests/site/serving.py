@@ -53,6 +53,7 @@ class Server(http.server.ThreadingHTTPServer):
     """A server that forgives a browser that leaves early."""
 
     daemon_threads = True
+    request_queue_size = 128
 
     def handle_error(self, request, client_address):
         """Say nothing about a closed connection."""

@@ -1,60 +1,17 @@
-"""Accessibility of the built site: axe-core on every page, colours, keyboard, structure, motion."""
+"""Accessibility of the built site: colours, motion, keyboard; axe-core is in test_each_page."""
 
-import itertools
 import re
-from pathlib import Path
 
 import pytest
-from contents import chapters, entries, pages
+from looking import OPEN, WHOLE
 
 from mllib.course.figures import COLOURS, DARK
 
-AXE = (Path(__file__).parent / "axe" / "axe.min.js").read_text(encoding="utf-8")
 CHAPTER = "chapters/classification/perceptron.html"
 ENTRIES = "chapters/results/perceptron.html"
 SOME = ["chapters/intro.html", CHAPTER, ENTRIES, "chapters/results.html", "search.html"]
 
-each_page = pytest.mark.parametrize("page", [*pages(), *entries(), "search.html"])
 some_pages = pytest.mark.parametrize("page", SOME)
-
-#: Lay everything out, also what is far from the screen.
-WHOLE = "* { content-visibility: visible !important; }"
-OPEN = """() => {
-  document.querySelectorAll('details').forEach((box) => { box.open = true; });
-  document.querySelectorAll('.toggle-hidden > .admonition-title').forEach((title) => title.click());
-}"""
-#: A formula stands there as its TeX, in its colour; of tokens of code that look alike on the same
-#: ground, one stays. Both keep axe quick and blind to nothing that it has a rule for.
-ONCE = """() => {
-  document.querySelectorAll('.katex').forEach((formula) => {
-    formula.textContent = formula.querySelector('annotation').textContent;
-  });
-  const ground = (part) => {
-    for (; part; part = part.parentElement) {
-      const colour = getComputedStyle(part).backgroundColor;
-      if (!/, 0\\)$/.test(colour)) return colour;
-    }
-  };
-  const seen = new Set();
-  document.querySelectorAll('pre').forEach((code) => {
-    const below = ground(code);
-    code.querySelectorAll('span').forEach((token) => {
-      const look = `${token.className} on ${below}`;
-      if (seen.has(look)) token.replaceWith(...token.childNodes);
-      seen.add(look);
-    });
-  });
-}"""
-SETTLED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
-RUN = """async (rules) => {
-  const found = await axe.run({
-    resultTypes: ['violations'], rules: {'target-size': {enabled: true}},
-    ...(rules && {runOnly: {type: 'rule', values: rules}})});
-  return found.violations.flatMap((rule) => rule.nodes.map((node) =>
-    `${rule.id} (${rule.impact}): ${node.target} ${node.html.slice(0, 150)}`
-      + ` ${node.failureSummary}`));
-}"""
-OF_COLOUR = ["color-contrast", "link-in-text-block"]
 
 
 def loaded(context, address, page, **options):
@@ -64,34 +21,6 @@ def loaded(context, address, page, **options):
     tab.goto(f"{address}/{page}")
     tab.add_style_tag(content=WHOLE)
     return tab
-
-
-# axe -----------------------------------------------------------------------------------------
-
-
-@each_page
-def test_axe_finds_nothing(context, address, page):
-    tab = loaded(context, address, page)
-    tab.evaluate(AXE)
-    tab.evaluate(ONCE)
-    if page in SOME:
-        assert tab.evaluate(RUN, None) == [], "closed"
-    tab.evaluate(OPEN)
-    tab.evaluate(SETTLED)
-    assert tab.evaluate(RUN, None) == [], "opened"
-    tab.emulate_media(color_scheme="dark")
-    tab.wait_for_function("document.documentElement.dataset.theme === 'dark'")
-    assert tab.evaluate(RUN, OF_COLOUR) == [], "opened, dark"
-
-
-def test_axe_sees_a_fault(context, address):
-    tab = loaded(context, address, "chapters/intro.html")
-    tab.evaluate(AXE)
-    tab.evaluate("""() => document.querySelector('article p').insertAdjacentHTML('afterend',
-      '<p style="color: #aaa; background: #fff">pale</p><button></button>')""")
-    found = "\n".join(tab.evaluate(RUN, None))
-    assert "color-contrast" in found
-    assert "button-name" in found
 
 
 # Colours -------------------------------------------------------------------------------------
@@ -157,42 +86,7 @@ def test_lines_of_the_page_stand_out(context, address, scheme, page, selector, e
         assert contrast(colour, ground) >= 3, colour
 
 
-# Structure -----------------------------------------------------------------------------------
-
-STRUCTURE = """() => {
-  const seen = (part) => part.checkVisibility({visibilityProperty: true});
-  const name = (part) => part.getAttribute('aria-label')
-    || document.getElementById(part.getAttribute('aria-labelledby'))?.textContent.trim() || '';
-  const all = (selector) => [...document.querySelectorAll(selector)].filter(seen);
-  return {
-    headings: all('h1, h2, h3, h4, h5, h6, [role=heading]').map((part) =>
-      Number(part.getAttribute('aria-level') || part.tagName[1])),
-    landmarks: all('nav, aside, [role=navigation], [role=region], [role=complementary]')
-      .filter((part) => part.getAttribute('role') !== 'note').map(name),
-    mains: all('main').length,
-    tables: all('main table').filter((part) =>
-      !part.matches('[role=presentation]') && !part.querySelector('th[scope]')).map((part) =>
-      part.outerHTML.slice(0, 200)),
-    language: document.documentElement.lang,
-  };
-}"""
-
-
-@each_page
-def test_headings_nest_and_landmarks_and_tables_are_named(context, address, page):
-    tab = loaded(context, address, page)
-    tab.evaluate(OPEN)
-    found = tab.evaluate(STRUCTURE)
-    levels = found["headings"]
-    assert levels[0] == 1
-    assert levels.count(1) == 1
-    for before, after in itertools.pairwise(levels):
-        assert after <= before + 1, levels
-    assert all(found["landmarks"]), found["landmarks"]
-    assert len(set(found["landmarks"])) == len(found["landmarks"]), found["landmarks"]
-    assert found["mains"] == 1
-    assert found["tables"] == []
-    assert found["language"] == "en"
+# Motion --------------------------------------------------------------------------------------
 
 
 @some_pages
@@ -244,40 +138,6 @@ def test_tab_reaches_everything_and_shows_where_it_is(context, address, page, wi
         tab.keyboard.press("Tab")
     assert tab.evaluate(LEFT) == []
     assert tab.evaluate("window.faint") == []
-
-
-BOXES = """() => {
-  const scrolls = (part) => {
-    const style = getComputedStyle(part), can = (way) => /auto|scroll/.test(way);
-    return (can(style.overflowX) && part.scrollWidth > part.clientWidth)
-      || (can(style.overflowY) && part.scrollHeight > part.clientHeight);
-  };
-  const shown = [...document.querySelectorAll('main *:not(.katex *)')].filter((part) =>
-    part.checkVisibility({visibilityProperty: true}) && part.clientWidth > 1);
-  const own = 'a, button, input, summary, select, textarea';
-  const tell = (part) => part.outerHTML.slice(0, 120);
-  return {
-    closed: shown.filter((part) => scrolls(part) && part.tabIndex < 0
-      && !part.matches('nav, .bd-sidebar-secondary, .bd-sidebar-secondary *')).map(tell),
-    needless: shown.filter((part) => part.tabIndex === 0 && !part.matches(own)
-      && !part.closest('svg') && !scrolls(part)).map(tell),
-    boxes: shown.filter((part) => part.tabIndex === 0 && scrolls(part)).length,
-  };
-}"""
-
-
-@pytest.mark.parametrize("width", [1280, 390])
-@each_page
-def test_boxes_that_scroll_can_be_reached_and_no_others(context, address, page, width):
-    tab = loaded(context, address, page, viewport={"width": width, "height": 900})
-    tab.evaluate(OPEN)
-    tab.keyboard.press("Tab")
-    tab.evaluate(SETTLED)
-    found = tab.evaluate(BOXES)
-    assert found["closed"] == []
-    assert found["needless"] == []
-    if page == CHAPTER and width == 390:
-        assert found["boxes"] > 5
 
 
 def test_search_menus_and_sidebars_work_by_keyboard(context, address):
@@ -339,32 +199,3 @@ def test_a_fold_opens_by_keyboard_and_by_a_link_into_it(context, address):
     last = tab.locator(".solution.dropdown").last
     tab.goto(f"{address}/{CHAPTER}#{last.get_attribute('id')}")
     assert last.locator(".toggle-button").first.get_attribute("aria-expanded") == "true"
-
-
-# Code ----------------------------------------------------------------------------------------
-
-ROOM = """() => [...document.querySelectorAll('main .cell_input pre, main .highlight pre')]
-  .filter((code) => code.checkVisibility() && !code.closest('.cell_output')).map((code) => {
-    const line = document.createElement('span');
-    line.textContent = '0'.repeat(100);
-    code.append(line);
-    const wide = line.getBoundingClientRect().width, style = getComputedStyle(code);
-    line.remove();
-    const room = code.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
-    return {room, wide, place: code.closest('[id]').id};
-  })"""
-
-
-@pytest.mark.parametrize("page", [*chapters(), "chapters/api.html"])
-def test_a_line_of_code_of_100_characters_fits(context, address, page):
-    tab = loaded(
-        context, address, page, viewport={"width": 1265, "height": 900}
-    )  # and a scroll bar
-    tab.evaluate(OPEN)
-    boxes = tab.evaluate(ROOM)
-    assert boxes
-    for box in boxes:
-        assert box["room"] >= box["wide"] > 500, box
-    tab.set_viewport_size({"width": 390, "height": 800})
-    size = tab.evaluate("parseFloat(getComputedStyle(document.querySelector('main pre')).fontSize)")
-    assert size >= 12

@@ -2,17 +2,16 @@
 
 import itertools
 import re
-from pathlib import Path
 
 import pytest
 import yaml
-from contents import ROOT, SITE, pages
+from contents import ROOT, SITE, chapters, pages
+from looking import AXE
 
 PERCEPTRON = "chapters/classification/perceptron.html"
-AXE = (Path(__file__).parent / "axe" / "axe.min.js").read_text(encoding="utf-8")
 RUN_IN = """async (where) => (await axe.run(where)).violations.flatMap((rule) =>
   rule.nodes.map((node) => `${rule.id}: ${node.target} ${node.failureSummary}`))"""
-CHAPTERS = [page for page in pages() if page.count("/") == 2]
+CHAPTERS = chapters()
 
 
 @pytest.fixture
@@ -229,17 +228,18 @@ def test_a_reference_shows_its_target_on_hover(tab, how):
     preview.wait_for(state="detached")
 
 
+def reference_to_another_page():
+    """Return a chapter that refers to a statement of another, and the address of the statement."""
+    marked = re.compile(r'<a data-preview class="reference internal" href="([^"#]+#[^"]+)"')
+    found = ((name, marked.search((SITE / name).read_text(encoding="utf-8"))) for name in CHAPTERS)
+    return next((name, link[1]) for name, link in found if link)
+
+
 def test_a_reference_to_another_page_fetches_one_small_file(tab, address):
-    for name in CHAPTERS:
-        text = (SITE / name).read_text(encoding="utf-8")
-        found = re.search(r'<a data-preview class="reference internal" href="([^"#]+#[^"]+)"', text)
-        if found:
-            break
-    else:
-        pytest.skip("no chapter refers to a statement of another")
+    name, link = reference_to_another_page()
     page, fetched = tab(name), []
     page.on("request", lambda r: fetched.append(r.url))
-    page.locator(f"a[data-preview][href='{found[1]}']").first.hover()
+    page.locator(f"a[data-preview][href='{link}']").first.hover()
     preview = page.get_by_role("tooltip")
     preview.wait_for()
     assert len(preview.inner_text()) > 20
@@ -252,13 +252,10 @@ def test_search_and_previews_work_from_the_disk_too(context):
     page.goto(f"{(SITE / 'search.html').as_uri()}?q=novikoff")
     page.locator("#search-names li a").first.click()
     page.wait_for_url("**/perceptron.html#perceptron-mistake-bound")
-    marked = re.compile(r'<a data-preview class="reference internal" href="([^"#]+#[^"]+)"')
-    for path in sorted(SITE.glob("chapters/*/*.html")):
-        if found := marked.search(path.read_text(encoding="utf-8")):
-            break
-    page.goto(path.as_uri())
+    name, link = reference_to_another_page()
+    page.goto((SITE / name).as_uri())
     page.keyboard.press("Tab")
-    page.locator(f"a[data-preview][href='{found[1]}']").first.focus()
+    page.locator(f"a[data-preview][href='{link}']").first.focus()
     page.get_by_role("tooltip").wait_for()
 
 

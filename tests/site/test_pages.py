@@ -1,4 +1,4 @@
-"""The built site: links, hosts, errors, widths, scripts off, badges; in Debian's Chromium."""
+"""The built site: links, hosts, descriptions, scripts off, badges, twins of figures."""
 
 import functools
 import re
@@ -86,27 +86,6 @@ def test_the_results_page_lists_every_result_of_the_published_chapters():
 
 
 # The browser ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@each_page
-def test_a_page_loads_alone_without_an_error_and_fits(browser, address, page, scheme):
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=scheme)
-    tab = context.new_page()
-    foreign, failed, errors = [], [], []
-    tab.on(
-        "request", lambda r: None if r.url.startswith((address, "data:")) else foreign.append(r.url)
-    )
-    tab.on("response", lambda r: failed.append(r.url) if r.status >= 400 else None)
-    tab.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
-    tab.on("pageerror", lambda e: errors.append(str(e)))
-    tab.goto(f"{address}/{page}")
-    assert tab.evaluate("document.documentElement.dataset.theme") == scheme
-    for width in (1280, 390, 320):
-        tab.set_viewport_size({"width": width, "height": 900})
-        assert tab.evaluate("document.documentElement.scrollWidth") <= width, width
-    assert (foreign, failed, errors) == ([], [], [])
-    context.close()
 
 
 def test_a_page_reads_fully_with_scripts_off(browser, address):

@@ -14,8 +14,7 @@ MM = 72 / 25.4
 PRINTED = ("classification/perceptron", "theory/concentration")
 
 
-#: In turn with the tests that build: the page to print lies in the site while it is printed.
-pytestmark = pytest.mark.xdist_group("building")
+pytestmark = pytest.mark.xdist_group("printing")  # one short book serves all
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,144 @@
+"""What tests ask of a page in the browser: scripts to run in it, lines to fetch it over."""
+
+from pathlib import Path
+
+AXE = (Path(__file__).parent / "axe" / "axe.min.js").read_text(encoding="utf-8")
+
+#: Far enough that fonts come after the first words.
+DISTANT = {
+    "offline": False,
+    "latency": 150,
+    "downloadThroughput": 400_000,
+    "uploadThroughput": 400_000,
+}
+#: The mobile line of Lighthouse: 1.6 Mbit/s down, 150 ms.
+SLOW = {
+    "offline": False,
+    "latency": 150,
+    "downloadThroughput": 1_638_400 / 8,
+    "uploadThroughput": 750_000 / 8,
+}
+NEAR = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+
+SHIFTS = """() => {
+  window.shifts = [];
+  new PerformanceObserver((list) => {
+    for (const {value, hadRecentInput} of list.getEntries())
+      if (!hadRecentInput) window.shifts.push(value);
+  }).observe({type: 'layout-shift', buffered: true});
+}"""
+#: What a reader fetches who goes to the end of the page.
+READ = """async () => {
+  const images = [...document.images].filter((image) => image.checkVisibility());
+  const done = images.map((image) => image.complete || new Promise((settle) => {
+    image.onload = image.onerror = settle;
+  }));
+  images.forEach((image) => { image.loading = 'eager'; });
+  await Promise.race([Promise.all(done), new Promise((_, give) => setTimeout(() =>
+    give(images.filter((image) => !image.complete).map((image) => image.src)), 60000))]);
+  document.body.getBoundingClientRect();
+  await document.fonts.ready;
+}"""
+
+#: Lay everything out, also what is far from the screen.
+WHOLE = "* { content-visibility: visible !important; }"
+OPEN = """() => {
+  document.querySelectorAll('details').forEach((box) => { box.open = true; });
+  document.querySelectorAll('.toggle-hidden > .admonition-title').forEach((title) => title.click());
+}"""
+SETTLED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+STRUCTURE = """() => {
+  const seen = (part) => part.checkVisibility({visibilityProperty: true});
+  const name = (part) => part.getAttribute('aria-label')
+    || document.getElementById(part.getAttribute('aria-labelledby'))?.textContent.trim() || '';
+  const all = (selector) => [...document.querySelectorAll(selector)].filter(seen);
+  return {
+    headings: all('h1, h2, h3, h4, h5, h6, [role=heading]').map((part) =>
+      Number(part.getAttribute('aria-level') || part.tagName[1])),
+    landmarks: all('nav, aside, [role=navigation], [role=region], [role=complementary]')
+      .filter((part) => part.getAttribute('role') !== 'note').map(name),
+    mains: all('main').length,
+    tables: all('main table').filter((part) =>
+      !part.matches('[role=presentation]') && !part.querySelector('th[scope]')).map((part) =>
+      part.outerHTML.slice(0, 200)),
+    language: document.documentElement.lang,
+  };
+}"""
+BOXES = """() => {
+  const scrolls = (part) => {
+    const style = getComputedStyle(part), can = (way) => /auto|scroll/.test(way);
+    return (can(style.overflowX) && part.scrollWidth > part.clientWidth)
+      || (can(style.overflowY) && part.scrollHeight > part.clientHeight);
+  };
+  const shown = [...document.querySelectorAll('main *:not(.katex *)')].filter((part) =>
+    part.checkVisibility({visibilityProperty: true}) && part.clientWidth > 1);
+  const own = 'a, button, input, summary, select, textarea';
+  const tell = (part) => part.outerHTML.slice(0, 120);
+  return {
+    closed: shown.filter((part) => scrolls(part) && part.tabIndex < 0
+      && !part.matches('nav, .bd-sidebar-secondary, .bd-sidebar-secondary *')).map(tell),
+    needless: shown.filter((part) => part.tabIndex === 0 && !part.matches(own)
+      && !part.closest('svg') && !scrolls(part)).map(tell),
+    boxes: shown.filter((part) => part.tabIndex === 0 && scrolls(part)).length,
+  };
+}"""
+SIDEWAYS = "document.documentElement.scrollWidth - window.innerWidth"
+LETTERS = """() => [...document.querySelectorAll('main pre')].map((code) =>
+  parseFloat(getComputedStyle(code).fontSize))"""
+ROOM = """() => [...document.querySelectorAll('main .cell_input pre, main .highlight pre')]
+  .filter((code) => code.checkVisibility() && !code.closest('.cell_output')).map((code) => {
+    const line = document.createElement('span');
+    line.textContent = '0'.repeat(100);
+    code.append(line);
+    return [code, line];
+  }).map(([code, line]) => {
+    const style = getComputedStyle(code);
+    const room = code.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    return {room, wide: line.getBoundingClientRect().width, place: code.closest('[id]').id, line};
+  }).map(({line, ...box}) => { line.remove(); return box; })"""
+
+#: A formula stands there as its TeX, in its colour; of tokens of code that look alike on the same
+#: ground, one stays. Both keep axe quick and blind to nothing that it has a rule for.
+ONCE = """() => {
+  document.querySelectorAll('.katex').forEach((formula) => {
+    formula.textContent = formula.querySelector('annotation').textContent;
+  });
+  const ground = (part) => {
+    for (; part; part = part.parentElement) {
+      const colour = getComputedStyle(part).backgroundColor;
+      if (!/, 0\\)$/.test(colour)) return colour;
+    }
+  };
+  const seen = new Set();
+  [...document.querySelectorAll('pre')].map((code) => [code, ground(code)]).forEach(
+    ([code, below]) => code.querySelectorAll('span').forEach((token) => {
+      const look = `${token.className} on ${below}`;
+      if (seen.has(look)) token.replaceWith(...token.childNodes);
+      seen.add(look);
+    }));
+}"""
+RUN = """async (rules) => {
+  const found = await axe.run({
+    resultTypes: ['violations'], rules: {'target-size': {enabled: true}},
+    ...(rules && {runOnly: {type: 'rule', values: rules}})});
+  return found.violations.flatMap((rule) => rule.nodes.map((node) =>
+    `${rule.id} (${rule.impact}): ${node.target} ${node.html.slice(0, 150)}`
+      + ` ${node.failureSummary}`));
+}"""
+OF_COLOUR = ["color-contrast", "link-in-text-block"]
+
+
+def watched(tab):
+    """Count the bytes that a tab fetches: return its wire and the counts by address."""
+    wire = tab.context.new_cdp_session(tab)
+    wire.send("Network.enable")
+    wire.send("Network.setCacheDisabled", {"cacheDisabled": True})
+    name, size = {}, {}
+    wire.on(
+        "Network.requestWillBeSent", lambda e: name.update({e["requestId"]: e["request"]["url"]})
+    )
+    wire.on(
+        "Network.loadingFinished",
+        lambda e: size.update({name.get(e["requestId"], "?"): e["encodedDataLength"]}),
+    )
+    return wire, size

@@ -1,0 +1,198 @@
+"""Each page, visited once: on a phone, in all widths, light and dark, by axe and by the keyboard.
+
+A visit is what takes time, so a page is opened once and looked at in turn; the tests read what was
+seen.
+"""
+
+import itertools
+
+import pytest
+from contents import PATIENCE, chapters, entries, pages
+from looking import (
+    AXE,
+    BOXES,
+    DISTANT,
+    LETTERS,
+    NEAR,
+    OF_COLOUR,
+    ONCE,
+    OPEN,
+    READ,
+    ROOM,
+    RUN,
+    SETTLED,
+    SHIFTS,
+    SIDEWAYS,
+    STRUCTURE,
+    WHOLE,
+    watched,
+)
+
+CHAPTER = "chapters/classification/perceptron.html"
+#: Pages that axe also reads with all folds closed.
+CLOSED = ["chapters/intro.html", CHAPTER, "chapters/results/perceptron.html", "search.html"]
+LIMIT = 300_000  # bytes over the wire, all that a page fetches while it is read to its end
+SHIFT = 0.02
+PHONE = {"width": 412, "height": 823}
+DESK = 1265  # a window of 1280 px with a scroll bar
+#: Pages that print code.
+PRINTING = [*chapters(), "chapters/api.html"]
+
+
+def on_a_page(page):
+    """All tests of a page belong to one worker."""
+    return pytest.param(page, marks=pytest.mark.xdist_group(page))
+
+
+@pytest.fixture(
+    scope="module", params=[on_a_page(p) for p in [*pages(), *entries(), "search.html"]]
+)
+def visit(request, browser, address):
+    """Open a page and look at it in turn; give what was seen, by name."""
+    page, seen = request.param, {"page": request.param, "foreign": [], "failed": [], "errors": []}
+    context = browser.new_context(viewport=PHONE, color_scheme="light", reduced_motion="reduce")
+    context.set_default_timeout(PATIENCE)
+    tab = context.new_page()
+    listen(tab, address, seen)
+    arrive(tab, f"{address}/{page}", seen)
+    walk(tab, page, seen)
+    inspect(tab, page, seen)
+    context.close()
+    return seen
+
+
+def listen(tab, address, seen):
+    """Note what the page asks of others, misses or complains about, to the end of the visit."""
+    own = (address, "data:")
+    tab.on("request", lambda r: None if r.url.startswith(own) else seen["foreign"].append(r.url))
+    tab.on("response", lambda r: seen["failed"].append(r.url) if r.status >= 400 else None)
+    tab.on("console", lambda m: seen["errors"].append(m.text) if m.type == "error" else None)
+    tab.on("pageerror", lambda e: seen["errors"].append(str(e)))
+
+
+def arrive(tab, url, seen):
+    """Load the page on a phone over a distant line, then read it to its end: shifts and bytes."""
+    wire, size = watched(tab)
+    wire.send("Network.emulateNetworkConditions", DISTANT)
+    tab.add_init_script(f"({SHIFTS})()")
+    for tries in range(3):  # a starved machine may decode a font late, but not every time
+        size.clear()
+        tab.goto(f"{url}?{tries}")
+        tab.evaluate("document.fonts.ready")
+        seen["shift"] = sum(tab.evaluate("window.shifts"))
+        if seen["shift"] < SHIFT:
+            break
+    wire.send("Network.emulateNetworkConditions", NEAR)
+    tab.add_style_tag(content=WHOLE)
+    tab.evaluate(READ)
+    tab.wait_for_load_state("networkidle")
+    seen["bytes"] = {url.partition("?")[0].rpartition("/")[2]: n for url, n in size.items()}
+
+
+def walk(tab, page, seen):
+    """Look at the page in three widths, with everything laid out and every fold open."""
+    seen["light"] = tab.evaluate("document.documentElement.dataset.theme")
+    tab.set_viewport_size({"width": 320, "height": 900})
+    seen["sideways"] = {"320, closed": tab.evaluate(SIDEWAYS)}
+    tab.evaluate(OPEN)
+    seen["sideways"]["320"] = tab.evaluate(SIDEWAYS)
+    tab.keyboard.press("Tab")  # boxes that scroll are then known
+    for width in (390, DESK):
+        tab.set_viewport_size({"width": width, "height": 900})
+        tab.evaluate(SETTLED)
+        seen["sideways"][f"{width}"] = tab.evaluate(SIDEWAYS)
+        seen[f"boxes at {width}"] = tab.evaluate(BOXES)
+        seen[f"letters at {width}"] = tab.evaluate(LETTERS)
+    seen["structure"] = tab.evaluate(STRUCTURE)
+    seen["room for code"] = tab.evaluate(ROOM) if page in PRINTING else []
+
+
+def inspect(tab, page, seen):
+    """Let axe look at the page, in light and in dark."""
+    tab.evaluate(AXE)
+    if page in CLOSED:
+        closed = tab.context.new_page()
+        closed.set_viewport_size({"width": 1280, "height": 900})
+        closed.goto(tab.url)
+        closed.add_style_tag(content=WHOLE)
+        closed.evaluate(AXE)
+        closed.evaluate(ONCE)
+        closed.keyboard.press("Tab")  # boxes that scroll are then known
+        closed.evaluate(SETTLED)
+        seen["axe, folds closed"] = closed.evaluate(RUN, None)
+        closed.close()
+    tab.evaluate(ONCE)
+    seen["axe"] = tab.evaluate(RUN, None)
+    tab.emulate_media(color_scheme="dark")
+    tab.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+    seen["axe in the dark"] = tab.evaluate(RUN, OF_COLOUR)
+
+
+# What was seen -------------------------------------------------------------------------------
+
+
+def test_it_loads_alone_and_without_an_error(visit):
+    assert visit["light"] == "light"
+    assert (visit["foreign"], visit["failed"], visit["errors"]) == ([], [], [])
+
+
+def test_it_holds_still_while_it_arrives(visit):
+    assert visit["shift"] < SHIFT
+
+
+def test_it_weighs_little(visit):
+    heaviest = sorted(visit["bytes"].items(), key=lambda file: -file[1])
+    assert any(name.startswith("style-") for name in visit["bytes"])
+    assert sum(visit["bytes"].values()) <= LIMIT, heaviest[:8]
+
+
+def test_it_never_scrolls_sideways(visit):
+    assert len(visit["sideways"]) == 4
+    assert max(visit["sideways"].values()) <= 0, visit["sideways"]
+
+
+@pytest.mark.parametrize("width", [390, DESK])
+def test_boxes_that_scroll_can_be_reached_and_no_others(visit, width):
+    found = visit[f"boxes at {width}"]
+    assert found["closed"] == []
+    assert found["needless"] == []
+    if visit["page"] == CHAPTER and width == 390:
+        assert found["boxes"] > 5
+
+
+def test_headings_nest_and_landmarks_and_tables_are_named(visit):
+    found = visit["structure"]
+    levels = found["headings"]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    for before, after in itertools.pairwise(levels):
+        assert after <= before + 1, levels
+    assert all(found["landmarks"]), found["landmarks"]
+    assert len(set(found["landmarks"])) == len(found["landmarks"]), found["landmarks"]
+    assert found["mains"] == 1
+    assert found["tables"] == []
+    assert found["language"] == "en"
+
+
+def test_a_line_of_code_of_100_characters_fits_and_its_letters_are_not_small(visit):
+    assert bool(visit["room for code"]) == (visit["page"] in PRINTING)
+    for box in visit["room for code"]:
+        assert box["room"] >= box["wide"] > 500, box
+    assert min(visit["letters at 390"] + visit[f"letters at {DESK}"], default=12) >= 12
+
+
+def test_axe_finds_nothing(visit):
+    assert ("axe, folds closed" in visit) == (visit["page"] in CLOSED)
+    for name in ("axe", "axe, folds closed", "axe in the dark"):
+        assert visit.get(name, []) == [], name
+
+
+def test_axe_sees_a_fault(context, address):
+    tab = context(viewport={"width": 1280, "height": 900}).new_page()
+    tab.goto(f"{address}/chapters/intro.html")
+    tab.evaluate(AXE)
+    tab.evaluate("""() => document.querySelector('article p').insertAdjacentHTML('afterend',
+      '<p style="color: #aaa; background: #fff">pale</p><button></button>')""")
+    found = "\n".join(tab.evaluate(RUN, None))
+    assert "color-contrast" in found
+    assert "button-name" in found
