@@ -17,12 +17,15 @@ from mllib.base import (
     check_distribution,
     check_features,
     check_fitted,
+    check_rng,
     check_scalar,
     check_square,
+    check_vector,
     convergence_warning,
     map_over,
     random_generator,
 )
+from mllib.model_selection import bic
 from mllib.numerics import (
     gaussian_log_density,
     log_normalise,
@@ -30,6 +33,7 @@ from mllib.numerics import (
     safe_log,
     squared_distances,
 )
+from mllib.probability import entropy
 
 __all__ = [
     "EMFit",
@@ -38,13 +42,11 @@ __all__ = [
     "KMeansFit",
     "MixtureParams",
     "MixtureStatistics",
-    "bic",
     "complete_data_mle",
     "constrained_covariances",
     "e_step",
     "em",
     "em_over_chunks",
-    "entropy",
     "expected_complete_log_likelihood",
     "fit_mixture",
     "joint_log_density",
@@ -193,6 +195,7 @@ def _climb(e_step, m_step, params, max_iter, tol, n_samples, name):
     """Run `em` without the warning."""
     check_scalar(max_iter, "max_iter", low=1, integer=True)
     check_scalar(tol, "tol", low=0)
+    check_scalar(n_samples, "n_samples", low=0, open_low=True)
     statistics, objective = e_step(params)
     trace = [_check_objective(objective, None, n_samples, name)]
     for n_iter in range(1, max_iter + 1):
@@ -237,6 +240,8 @@ def _check_objective(objective, previous, n_samples, name):
 
 def _check_params(params, d=None):
     """Return MixtureParams as float64 arrays of matching shapes."""
+    if not isinstance(params, tuple) or len(params) != 3:
+        raise ValueError("params must be a MixtureParams(weights, means, covariances).")
     weights, means, covariances = params
     weights = check_distribution(weights, "weights")
     means = check_array(means, "means")
@@ -248,21 +253,29 @@ def _check_params(params, d=None):
         )
     if d is not None and means.shape[1] != d:
         raise ValueError(f"means must have {d} columns like X, got {means.shape[1]}.")
-    covariances = np.asarray(covariances, dtype=np.float64)
-    if covariances.shape != (K, means.shape[1], means.shape[1]):
+    return MixtureParams(weights, means, _check_matrices(covariances, "covariances", means.shape))
+
+
+def _check_matrices(S, name, shape):
+    """Return K finite symmetric d x d matrices as one array, for shape = (K, d)."""
+    K, d = shape
+    S = check_vector(np.ravel(S), name, finite=False).reshape(np.shape(S))
+    if S.shape != (K, d, d):
         raise ValueError(
-            f"covariances must have shape {(K, means.shape[1], means.shape[1])}, one matrix per "
-            f"component, got {covariances.shape}."
+            f"{name} must have shape {(K, d, d)}, one matrix per component, got {S.shape}."
         )
-    if not np.isfinite(covariances).all():
-        raise ValueError("covariances must be finite: start from other parameters.")
-    return MixtureParams(weights, means, covariances)
+    if not np.isfinite(S).all():
+        raise ValueError(f"{name} must be finite, without NaN or infinity.")
+    if (np.abs(S - S.transpose(0, 2, 1)) > 1e-8 * np.abs(S).max(axis=(1, 2), keepdims=True)).any():
+        raise ValueError(f"{name} must be symmetric: take (S + S.T)/2 of each matrix S.")
+    return S
 
 
-def _check_responsibilities(R, n):
+def _check_responsibilities(R, n, K=None):
     R = check_distribution(R, "R")
-    if R.ndim != 2 or len(R) != n:
-        raise ValueError(f"R must have shape ({n}, K), one row per row of X, got {R.shape}.")
+    if R.ndim != 2 or len(R) != n or (K is not None and R.shape[1] != K):
+        wanted = f"({n}, {'K' if K is None else K})"
+        raise ValueError(f"R must have shape {wanted}, one row per row of X, got {R.shape}.")
     return R
 
 
@@ -380,12 +393,6 @@ def e_step(X, params, labels=None):
     return R, float(log_p.sum())
 
 
-def entropy(R):
-    """Return sum_i H[q_i] = -sum_ik R_ik log R_ik, in nats, for rows q_i of R, shape (n, K)."""
-    R = check_distribution(R, "R")
-    return float(-xlogy(R, R).sum())
-
-
 def expected_complete_log_likelihood(X, R, params):
     """Return Q = sum_ik R_ik [log pi_k + log N(x_i; mu_k, Sigma_k)], in nats.
 
@@ -399,7 +406,7 @@ def expected_complete_log_likelihood(X, R, params):
         theta.
     """
     log_joint = joint_log_density(X, params)
-    R = _check_responsibilities(R, len(log_joint))
+    R = _check_responsibilities(R, *log_joint.shape)
     return float(np.where(R > 0, R * np.where(R > 0, log_joint, 0), 0).sum())
 
 
@@ -413,7 +420,7 @@ def lower_bound(X, R, params):
         Any distribution over the components for each row.
     params : MixtureParams
     """
-    return expected_complete_log_likelihood(X, R, params) + entropy(R)
+    return expected_complete_log_likelihood(X, R, params) + float(entropy(R).sum())
 
 
 def kl_gap(X, R, params):
@@ -427,7 +434,7 @@ def kl_gap(X, R, params):
     params : MixtureParams
     """
     log_joint = joint_log_density(X, params)
-    R = _check_responsibilities(R, len(log_joint))
+    R = _check_responsibilities(R, *log_joint.shape)
     log_posterior = log_joint - log_sum_exp(log_joint)[:, None]
     return float(np.where(R > 0, xlogy(R, R) - R * np.where(R > 0, log_posterior, 0), 0).sum())
 
@@ -495,8 +502,23 @@ def constrained_covariances(scatters, counts, covariance_type="full", *, floor=N
     ----------
     Label mixtures-and-em-floor-is-exact for the floor.
     """
+    counts = check_vector(counts, "counts")
+    if not (counts > 0).all():
+        raise ValueError("counts must be above 0: leave out components without points.")
+    S = np.asarray(scatters)
+    S = _check_matrices(S, "scatters", (len(counts), S.shape[-1] if S.ndim else 0))
+    options = _check_options(S.shape[-1], covariance_type, floor, prior)
+    return _covariances(S, counts, **options)
+
+
+def _check_options(d, covariance_type, floor, prior):
     check_choice(covariance_type, "covariance_type", COVARIANCE_TYPES)
-    S, N, d = scatters, counts, scatters.shape[-1]
+    floor, prior = _check_floor(floor, d), _check_prior(prior, d)
+    return {"covariance_type": covariance_type, "floor": floor, "prior": prior}
+
+
+def _covariances(S, N, covariance_type, floor, prior):
+    K, d, _ = S.shape
     if covariance_type == "tied":
         S, N = S.sum(axis=0, keepdims=True), N.sum(keepdims=True)
     if prior is not None:
@@ -509,7 +531,7 @@ def constrained_covariances(scatters, counts, covariance_type="full", *, floor=N
         floor = None if floor is None else np.full(d, np.max(floor))
     if floor is not None and np.all(floor > 0):
         Sigma = _raise_to_floor(Sigma, floor)
-    return np.repeat(Sigma, len(scatters), axis=0) if covariance_type == "tied" else Sigma
+    return np.repeat(Sigma, K, axis=0) if covariance_type == "tied" else Sigma
 
 
 def _assemble(N, means, scatters, previous, covariance_type, floor, prior):
@@ -520,10 +542,10 @@ def _assemble(N, means, scatters, previous, covariance_type, floor, prior):
             f"Component {int(np.argmax(empty))} has no points: start it elsewhere, use fewer "
             f"components, or pass previous= to keep its old mean and covariance."
         )
-    Sigma = constrained_covariances(
-        scatters, np.where(empty, 1.0, N), covariance_type, floor=floor, prior=prior
-    )
+    options = _check_options(means.shape[1], covariance_type, floor, prior)
+    Sigma = _covariances(scatters, np.where(empty, 1.0, N), **options)
     if empty.any():
+        previous = _check_params(previous, means.shape[1])
         means = np.where(empty[:, None], previous.means, means)
         if covariance_type != "tied":
             Sigma = np.where(empty[:, None, None], previous.covariances, Sigma)
@@ -602,9 +624,10 @@ def log_prior(params, prior):
     """
     if prior is None:
         return 0.0
-    nu, S0 = prior
     Sigma = np.asarray(params.covariances)
-    d = Sigma.shape[-1]
+    K, d = Sigma.shape[:2]
+    Sigma = _check_matrices(Sigma, "covariances", (K, d))
+    nu, S0 = _check_prior(prior, d)
     L = _factors(Sigma)
     log_det = 2 * np.log(np.diagonal(L, axis1=1, axis2=2)).sum(axis=1)
     trace = np.trace(np.linalg.solve(Sigma, np.broadcast_to(S0, Sigma.shape)), axis1=1, axis2=2)
@@ -634,8 +657,8 @@ def _check_prior(prior, d):
 def _check_floor(floor, d):
     if floor is None:
         return None
-    floor = np.asarray(floor, dtype=np.float64)
-    if floor.shape != (d,) or not np.isfinite(floor).all() or (floor < 0).any():
+    floor = check_vector(floor, "floor")
+    if floor.shape != (d,) or (floor < 0).any():
         raise ValueError(f"floor must hold {d} variances >= 0, one per column of X.")
     return floor
 
@@ -719,7 +742,12 @@ def sufficient_statistics(X, params, *, labels=None, centre=0.0):
     True
     """
     R, value = e_step(X, params, labels)
-    Z = check_array(X) - centre
+    Z = check_array(X)
+    if np.shape(centre) != ():
+        centre = check_vector(centre, "centre", length=Z.shape[1])
+    elif not np.isfinite(centre):
+        raise ValueError(f"centre must be finite, got {centre!r}.")
+    Z = Z - centre
     products = np.stack([(R[:, k, None] * Z).T @ Z for k in range(R.shape[1])])
     return MixtureStatistics(R.sum(axis=0), R.T @ Z, products, value, len(Z))
 
@@ -780,6 +808,8 @@ def em_over_chunks(
     d = start.means.shape[1]
     floor, prior = _check_floor(floor, d), _check_prior(prior, d)
     centre = start.weights @ start.means
+    if not hasattr(chunks, "__len__"):
+        raise ValueError("chunks must be a list of arrays: each is read once per iteration.")
     n = sum(len(chunk) for chunk in chunks)
     if n == 0:
         raise ValueError("chunks must hold at least one row between them.")
@@ -842,6 +872,7 @@ def stepwise_em(chunks, start, *, kappa=0.7, covariance_type="full", floor=None,
     Cappe and Moulines (2009), section 2.2.
     """
     check_scalar(kappa, "kappa", low=0.5, high=1, open_low=True)
+    check_scalar(warm_up, "warm_up", low=0, integer=True)
     params = _check_params(start)
     floor = _check_floor(floor, params.means.shape[1])
     centre, s, trace = params.weights @ params.means, None, []
@@ -887,6 +918,7 @@ def k_means_plus_plus(X, K, rng):
     """
     X = check_array(X)
     check_scalar(K, "K", low=1, high=len(X), integer=True)
+    check_rng(rng)
     chosen = [int(rng.integers(len(X)))]
     nearest = np.full(len(X), np.inf)
     for _ in range(1, K):
@@ -915,6 +947,8 @@ def lloyd(X, centres, max_iter=300):
     """
     X, centres = check_array(X), check_array(centres, "centres")
     check_scalar(max_iter, "max_iter", low=1, integer=True)
+    if centres.shape[1] != X.shape[1]:
+        raise ValueError(f"centres must have {X.shape[1]} columns like X, got {centres.shape[1]}.")
     labels, trace = None, []
     for n_iter in range(max_iter):
         D = squared_distances(X, centres)
@@ -948,6 +982,7 @@ def k_means(X, K, rng, n_init=1, max_iter=300):
     -------
     KMeansFit
     """
+    check_scalar(n_init, "n_init", low=1, integer=True)
     fits = [lloyd(X, k_means_plus_plus(X, K, rng), max_iter) for _ in range(n_init)]
     return min(fits, key=lambda fit: fit.trace[-1])
 
@@ -976,6 +1011,9 @@ def start_from_labels(X, labels, K, *, covariance_type="full", floor=None):
         If a cluster has no rows.
     """
     X, d = check_array(X), np.shape(X)[1]
+    labels = _check_known(labels, len(X), K)
+    if labels.min() < 0:
+        raise ValueError(f"labels must lie in 0..{K - 1}: each row starts in some cluster.")
     counts = np.bincount(labels, minlength=K)
     if (counts == 0).any():
         raise ValueError(
@@ -1008,6 +1046,7 @@ def random_start(X, K, rng, *, covariance_type="full", floor=None):
     """
     X = check_array(X)
     check_scalar(K, "K", low=1, high=len(X), integer=True)
+    check_rng(rng)
     whole = m_step(X, np.ones((len(X), 1)), covariance_type=covariance_type, floor=floor)
     means = X[rng.choice(len(X), size=K, replace=False)]
     return MixtureParams(np.full(K, 1 / K), means, np.repeat(whole.covariances, K, axis=0))
@@ -1031,6 +1070,7 @@ def sample_mixture(params, n, rng):
     z : array of int of shape (n,)
     """
     check_scalar(n, "n", low=1, integer=True)
+    check_rng(rng)
     pi, mu, Sigma = _check_params(params)
     L = _factors(Sigma)
     z = rng.choice(len(pi), size=n, p=pi)
@@ -1046,24 +1086,11 @@ def n_parameters(K, d, covariance_type="full"):
     >>> [n_parameters(3, 2, family) for family in ("full", "tied", "diag", "spherical")]
     [17, 11, 14, 11]
     """
+    check_scalar(K, "K", low=1, integer=True)
+    check_scalar(d, "d", low=1, integer=True)
     check_choice(covariance_type, "covariance_type", COVARIANCE_TYPES)
     covariance = {"full": K * d * (d + 1) // 2, "tied": d * (d + 1) // 2, "diag": K * d}
     return K - 1 + K * d + covariance.get(covariance_type, K)
-
-
-def bic(value, q, n):
-    """Return -2 l + q log n: lower is better (the R package mclust prints the negative).
-
-    Parameters
-    ----------
-    value : float
-        The log-likelihood l, in nats.
-    q : int
-        Number of free parameters.
-    n : int
-        Number of rows.
-    """
-    return -2 * value + q * np.log(n)
 
 
 # The fast E-step of the estimator ---------------------------------------------------------------
@@ -1382,14 +1409,14 @@ class GaussianMixture(DensityEstimator):
         return sample_mixture(self.params_, n_samples, random_generator(self.random_state))
 
     def bic(self, X):
-        """Return -2 l + q log n on X; lower is better."""
-        return self._criterion(X, np.log(len(X)))
+        """Return -2 l + q log n on X, -2 times ``model_selection.bic``; lower is better."""
+        return -2 * bic(*self._fit_and_freedom(X), len(X))
 
     def aic(self, X):
         """Return -2 l + 2 q on X; lower is better."""
-        return self._criterion(X, 2.0)
+        value, q = self._fit_and_freedom(X)
+        return -2 * value + 2 * q
 
-    def _criterion(self, X, price):
-        log_p = self.score_samples(X)
+    def _fit_and_freedom(self, X):
         q = n_parameters(len(self.weights_), self.n_features_in_, self.covariance_type)
-        return float(-2 * log_p.sum() + price * q)
+        return float(self.score_samples(X).sum()), q
