@@ -217,12 +217,17 @@ class Unbounded(ValueError):
 # Checks --------------------------------------------------------------------------------------
 
 
-def _number(f, x, name="f"):
-    """Return f(x) as a float; infinity is allowed, NaN is not."""
-    value = np.asarray(f(x), dtype=float)
+def _value(f, x, name="f"):
+    """Return f(x) as a float of any kind, or say that it is no number."""
+    value = np.asarray(f(x))
     if value.size != 1:
         raise ValueError(f"{name} must return one number, got an array of shape {value.shape}.")
-    value = value.item()
+    return check_vector(value.ravel(), name, finite=False).item()
+
+
+def _number(f, x, name="f"):
+    """Return f(x) as a float; infinity is allowed, NaN is not."""
+    value = _value(f, x, name)
     if np.isnan(value):
         raise ValueError(
             f"{name} must not be NaN, it is at {np.round(x, 4)}: return inf outside its domain."
@@ -238,12 +243,22 @@ def _vector_of(function, x, name, length):
 
 
 def _rows_of(function, x, name, shape):
-    if function is None:
+    if function is None and shape[0] == 0:
         return np.zeros(shape)
-    J = np.asarray(function(x), dtype=float)
+    J = np.asarray(None if function is None else function(x))
     if J.shape != shape:
         raise ValueError(f"{name} must have shape {shape}, one gradient a row, got {J.shape}.")
-    return J
+    return check_vector(J.ravel(), name).reshape(shape)
+
+
+def _point_of(program, x):
+    """Return x as a vector of the length that the programme asks for."""
+    if not isinstance(program, (Program, QuadraticProgram)):
+        raise ValueError(
+            f"program must be a Program or a quadratic_program(...), got {type(program).__name__}."
+        )
+    length = len(program.q) if isinstance(program, QuadraticProgram) else None
+    return check_vector(x, "x", length=length)
 
 
 def _check_callable(**functions):
@@ -384,6 +399,8 @@ def check_first_order(f, gradient, points, *, tol=1e-9):
     _check_callable(f=f, gradient=gradient)
     X = check_array(points, "points", min_samples=2)
     F = np.array([_number(f, x) for x in X])
+    if not np.isfinite(F).all():
+        raise ValueError("f must be finite at all points: leave out those where it is not.")
     D = np.array([check_vector(gradient(x), "gradient(x)", length=X.shape[1]) for x in X])
     gaps = F[None, :] - F[:, None] - (D @ X.T - np.sum(D * X, axis=1)[:, None])  # (x, z)
     np.fill_diagonal(gaps, np.inf)
@@ -460,12 +477,10 @@ def lagrangian(program, x, lam=(), nu=()):
     >>> lagrangian(program, [3.0], lam=[2.0])
     5.0
     """
-    x = check_vector(x, "x")
-    lam, nu = check_vector(lam, "lam"), check_vector(nu, "nu")
-    f = _vector_of(program.f, x, "lam", None)
-    h = _vector_of(program.h, x, "nu", None)
-    check_vector(lam, "lam", length=len(f))
-    check_vector(nu, "nu", length=len(h))
+    x = _point_of(program, x)
+    f = _vector_of(program.f, x, "f(x)", None)
+    h = _vector_of(program.h, x, "h(x)", None)
+    lam, nu = check_vector(lam, "lam", length=len(f)), check_vector(nu, "nu", length=len(h))
     return float(_number(program.f0, x, "f0") + lam @ f + nu @ h)  # (eq-optimization-lagrangian)
 
 
@@ -496,7 +511,7 @@ def kkt_residuals(program, x, lam=(), nu=()):
     >>> kkt_residuals(program, [1.0], lam=[2.0])
     KKTResiduals(primal=0.0, dual=0.0, slackness=0.0, stationarity=0.0)
     """
-    x = check_vector(x, "x")
+    x = _point_of(program, x)
     lam, nu = check_vector(lam, "lam"), check_vector(nu, "nu")
     f = _vector_of(program.f, x, "f(x)", len(lam))
     h = _vector_of(program.h, x, "h(x)", len(nu))
@@ -626,10 +641,18 @@ def interior_point_step(P, q, G, c, x, s, lam):
     s, lam : arrays of shape (m,)
         Slacks and multipliers, all positive.
 
+    Raises
+    ------
+    ValueError
+        If an s_i or lambda_i is not positive, or P and G see no curvature in some direction.
+
     References
     ----------
     Book: optimization-interior-point. Mehrotra (1992), SIAM Journal on Optimization 2, 575-601.
     """
+    s, lam = check_vector(s, "s", length=len(c)), check_vector(lam, "lam", length=len(c))
+    if len(c) == 0 or min(s.min(), lam.min()) <= 0:
+        raise ValueError("s and lam must be positive, with one entry or more: start with ones.")
     r_d, r_p, mu = P @ x + q + G.T @ lam, G @ x + s - c, s @ lam / len(c)
     L, _ = cholesky_with_jitter(P + G.T @ ((lam / s)[:, None] * G), "P + G^T W G")
 
@@ -927,18 +950,17 @@ _QUIET = np.errstate(over="ignore", invalid="ignore")
 
 
 def _objective(f, z, k, advice):
-    value = np.asarray(f(z), dtype=float)
-    if value.size != 1:
-        raise ValueError(f"f must return one number, got an array of shape {value.shape}.")
-    if not np.isfinite(value).all():
-        raise ValueError(f"the objective is {value.item()} after {k} steps: {advice}.")
-    return value.item()
+    value = _value(f, z)
+    if not np.isfinite(value):
+        raise ValueError(f"the objective is {value} after {k} steps: {advice}.")
+    return value
 
 
 def _slope(g, z, k):
-    g = np.asarray(g, dtype=float)
+    g = np.asarray(g)
     if g.shape != z.shape:
         raise ValueError(f"gradient must return an array of shape {z.shape}, got {g.shape}.")
+    g = check_vector(g, "gradient", finite=False)
     if not np.isfinite(g).all():
         raise ValueError(f"the gradient is not finite after {k} steps: take a smaller step.")
     return g
@@ -1099,7 +1121,7 @@ def backtracking(f, z, step, slope, *, shrink=0.5, share=1e-4):
     Raises
     ------
     ValueError
-        If the slope is not negative, or no t will do.
+        If the slope is not negative, f is not finite at z, or no t will do.
 
     References
     ----------
@@ -1115,12 +1137,13 @@ def backtracking(f, z, step, slope, *, shrink=0.5, share=1e-4):
     step = check_vector(step, "step", length=len(z))
     check_scalar(shrink, "shrink", low=0, high=1, open_low=True, open_high=True)
     check_scalar(share, "share", low=0, high=1, open_low=True, open_high=True)
-    if not slope < 0:
+    check_scalar(slope, "slope")
+    if slope >= 0:
         raise ValueError(
             f"slope must be negative, got {slope:.3g}: the step does not lead downhill, raise "
             f"damping."
         )
-    start, t = _number(f, z), 1.0
+    start, t = _objective(f, z, 0, "start where f is finite"), 1.0
     while (z + t * step != z).any():
         if _number(f, z + t * step) <= start + share * t * slope:
             return t

@@ -135,6 +135,8 @@ def test_first_order_gap_is_the_distance_from_the_tangent():
 def test_first_order_refuses_a_gradient_of_the_wrong_length():
     with pytest.raises(ValueError, match=r"gradient\(x\) must have 2 entries"):
         check_first_order(bowl, lambda x: np.zeros(3), np.eye(2))
+    with pytest.raises(ValueError, match="f must be finite at all points"):
+        check_first_order(indicator(lambda x: x[0] > 0), np.zeros_like, LINE)
 
 
 # programmes and multipliers ------------------------------------------------------------------
@@ -143,8 +145,7 @@ def test_first_order_refuses_a_gradient_of_the_wrong_length():
 def test_lagrangian_by_hand():
     program = quadratic_program(BOWL, [1, 1], G=[[1, 0]], c=[2], A=[[0, 1]], b=[3])
     assert lagrangian(program, [1.0, 2.0], lam=[5.0], nu=[7.0]) == 21 + 3 - 5 - 7
-    wrong_sign = lagrangian(program, [1.0, 2.0], lam=[-5.0], nu=[7.0])
-    assert wrong_sign != lagrangian(program, [1.0, 2.0], lam=[5.0], nu=[7.0])
+    assert lagrangian(program, [1.0, 2.0], lam=[-5.0], nu=[7.0]) == 21 + 3 + 5 - 7
 
 
 def test_a_program_of_functions_and_one_of_matrices_agree():
@@ -168,11 +169,29 @@ def test_multipliers_must_fit_the_constraints():
         kkt_residuals(wrong, [0.0, 0.0], [1.0, 1.0])
 
 
+def test_programmes_that_are_none_or_incomplete_or_not_finite_are_refused():
+    qp, x = quadratic_program(BOWL, [1, 1], G=[[1, 0]], c=[2]), [0.0, 0.0]
+    for function in (lagrangian, kkt_residuals):
+        with pytest.raises(ValueError, match="program must be a Program or a quadratic_program"):
+            function(BOWL, x, [1.0])
+        with pytest.raises(ValueError, match="x must have 2 entries, got 3"):
+            function(qp, [0.0, 0.0, 0.0], [1.0])
+        with pytest.raises(ValueError, match=r"Input f\(x\) contains NaN"):
+            function(Program(bowl, bowl_gradient, lambda x: [np.nan], qp.jac_f), x, [1.0])
+    with pytest.raises(
+        ValueError, match=r"jac_f\(x\) must have shape \(1, 2\), one gradient a row"
+    ):
+        kkt_residuals(Program(bowl, bowl_gradient, qp.f), x, [1.0])
+    with pytest.raises(ValueError, match=r"Input jac_f\(x\) contains NaN"):
+        kkt_residuals(Program(bowl, bowl_gradient, qp.f, lambda x: [[np.nan, 0]]), x, [1.0])
+
+
 def test_each_residual_sees_its_own_condition():
     qp = quadratic_program(2 * np.eye(2), [0, 0], G=[[-1, 0]], c=[-1], A=[[0, 1]], b=[3])
     assert max(kkt_residuals(qp, [1.0, 3.0], [2.0], [-6.0])) == 0
     assert kkt_residuals(qp, [0.0, 3.0], [2.0], [-6.0]).primal == 1
     assert kkt_residuals(qp, [1.0, 5.0], [2.0], [-6.0]).primal == 2
+    assert kkt_residuals(qp, [1.0, 1.0], [2.0], [-6.0]).primal == 2
     assert kkt_residuals(qp, [1.0, 3.0], [-2.0], [-6.0]).dual == 2
     assert kkt_residuals(qp, [4.0, 3.0], [2.0], [-6.0]).slackness == 6
     assert kkt_residuals(qp, [1.0, 3.0], [2.0], [6.0]).stationarity == 12
@@ -186,6 +205,8 @@ def test_lagrange_point_by_hand_and_its_kind():
     assert least.curvature == pytest.approx(2)
     saddle = lagrange_quadratic([[1.0, 0.0], [0.0, -1.0]], [0, 0], [[1, 0]], [1])
     assert saddle.curvature == pytest.approx(-1)
+    steepest = lagrange_quadratic(np.diag([1.0, 3.0, 5.0]), [0, 0, 0], [[1, 0, 0]], [1])
+    assert steepest.curvature == pytest.approx(3)  # of 3 and 5 along the plane
     point = lagrange_quadratic(np.eye(2), [0, 0], np.eye(2), [3, 4])
     assert point.x.tolist() == [3, 4]
     assert point.curvature == np.inf
@@ -357,6 +378,11 @@ def test_interior_point_step_keeps_signs_and_shrinks_the_linear_residuals():
         assert min(s.min(), lam.min()) > 0
         assert np.abs(P @ x + q + G.T @ lam).max() <= before + 1e-14
     assert s @ lam < 1e-6
+    for s, lam in (([0.0], [1.0]), ([1.0], [-1.0]), ([], [])):
+        with pytest.raises(ValueError, match="s and lam must be positive"):
+            interior_point_step(
+                P[:1, :1], q[:1], np.ones((len(s), 1)), np.ones(len(s)), [0], s, lam
+            )
 
 
 def test_functions_leave_their_arguments_alone():
@@ -415,6 +441,10 @@ def test_gradient_descent_refuses_in_one_sentence():
         gradient_descent(bowl, bowl_gradient, [[1.0, 1.0]], eta=0.1)
     with pytest.raises(ValueError, match="f must return one number"):
         gradient_descent(bowl_gradient, bowl_gradient, [1.0, 1.0], eta=0.1)
+    with pytest.raises(ValueError, match="f must hold numbers only"):
+        gradient_descent(lambda z: "low", bowl_gradient, [1.0, 1.0], eta=0.1)
+    with pytest.raises(ValueError, match="gradient must hold numbers only"):
+        gradient_descent(bowl, lambda z: ["up", "down"], [1.0, 1.0], eta=0.1)
 
 
 A_THIRD = np.array([1.0, 2.0, 6.0])
@@ -592,6 +622,11 @@ def test_backtracking_takes_the_first_step_that_falls_enough():
         backtracking(f, z, -step, 32.0)
     with pytest.raises(ValueError, match="f does not fall along the step"):
         backtracking(f, z, -step, -32.0)
+    with pytest.raises(ValueError, match="start where f is finite"):
+        backtracking(lambda z: np.inf, z, step, -32.0)
+    for slope in (np.nan, "down"):
+        with pytest.raises(ValueError, match="slope must be a number in"):
+            backtracking(f, z, step, slope)
     with pytest.raises(ValueError, match="shrink must be a number in"):
         backtracking(f, z, step, -32.0, shrink=1.0)
 
@@ -616,11 +651,39 @@ def test_a_wrong_sign_or_a_sum_for_a_mean_would_be_noticed():
     assert sum_step.tolist() == [4.5]
 
 
-def test_a_step_without_the_complementarity_term_does_not_reach_the_solution():
-    P, q, G, c = np.eye(2), np.array([-3.0, -2.0]), np.array([[1.0, 1.0]]), np.array([1.0])
-    x, s, lam = np.zeros(2), np.ones(1), np.ones(1)
-    for _ in range(30):
-        x, s, lam = interior_point_step(P, q, G, c, x, s, lam)
-    np.testing.assert_allclose(x, [1, 0], atol=1e-8)
-    wrong = np.linalg.solve(P + G.T @ G, G.T @ c - q)  # weights lambda / s fixed at 1
-    assert np.abs(wrong - [1, 0]).max() > 0.1
+def dense_step(P, q, G, c, x, s, lam, *, corrected=True):
+    """Return Mehrotra's step from the whole linear system, nothing eliminated."""
+    d, m = len(q), len(c)
+    K = np.block(
+        [
+            [P, np.zeros((d, m)), G.T],
+            [G, np.eye(m), np.zeros((m, m))],
+            [np.zeros((m, d)), np.diag(lam), np.diag(s)],
+        ]
+    )
+
+    def solve(products):
+        u = np.linalg.solve(K, -np.r_[P @ x + q + G.T @ lam, G @ x + s - c, products])
+        return np.split(u, [d, d + m])
+
+    def furthest(ds, dlam):
+        return min([1.0] + [-v / dv for v, dv in zip(np.r_[s, lam], np.r_[ds, dlam]) if dv < 0])
+
+    _, ds, dlam = solve(s * lam)
+    t = furthest(ds, dlam)
+    sigma = (np.mean((s + t * ds) * (lam + t * dlam)) / np.mean(s * lam)) ** 3
+    dx, ds, dlam = solve(s * lam + corrected * ds * dlam - sigma * np.mean(s * lam))
+    t = min(1.0, 0.99 * furthest(ds, dlam))
+    return x + t * dx, s + t * ds, lam + t * dlam
+
+
+def test_interior_point_step_solves_the_whole_newton_system():
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        M, G = rng.normal(size=(2, 3)), rng.normal(size=(5, 3))
+        P, q, c = M.T @ M, rng.normal(size=3), rng.normal(size=5)
+        start = rng.normal(size=3), rng.uniform(0.1, 2, 5), rng.uniform(0.1, 2, 5)
+        ours = np.concatenate(interior_point_step(P, q, G, c, *start))
+        np.testing.assert_allclose(ours, np.concatenate(dense_step(P, q, G, c, *start)), rtol=1e-8)
+        wrong = np.concatenate(dense_step(P, q, G, c, *start, corrected=False))
+        assert np.abs(ours - wrong).max() > 1e-6
