@@ -17,6 +17,7 @@ from mllib.base import (
     check_array,
     check_features,
     check_fitted,
+    check_rng,
     check_scalar,
     check_targets,
     check_vector,
@@ -103,10 +104,11 @@ def simple_fit(x, y):
     """
     x = check_vector(x, "x")
     y = check_vector(y, "y", length=len(x))
+    if len(x) == 0 or x.min() == x.max():
+        raise ValueError("x must hold at least two different values: observe another input.")
     dx, dy = x - x.mean(), y - y.mean()
-    if np.ptp(x) == 0:
-        raise ValueError("x must hold at least two different values: all of them are equal.")
-    w = (dx @ dy) / (dx @ dx)  # (eq-least-squares-slope)
+    u = dx / np.abs(dx).max()  # a multiple of dx whose square neither overflows nor vanishes
+    w = (u @ dy) / (u @ dx)  # (eq-least-squares-slope)
     return Line(float(w), float(y.mean() - w * x.mean()))
 
 
@@ -138,15 +140,15 @@ def normal_equations(X, y):
     array([1., 2.])
     """
     X, y = _check_sample(X, y)
-    norms = np.sqrt((X**2).sum(axis=0))
-    norms[norms == 0] = 1.0  # such a column is found by the factorisation
-    factor, rcond = _gram_factor(X / norms)
-    if rcond < len(norms) * _EPS:
+    units = np.abs(X).max(axis=0)
+    units[units == 0] = 1.0  # such a column is found by the factorisation
+    factor, rcond = _gram_factor(X / units)
+    if rcond < len(units) * _EPS:
         raise ValueError(
             "X must have linearly independent columns: drop the redundant ones, or use "
             "least_squares, which returns the shortest of all solutions."
         )
-    return cho_solve(factor, (X / norms).T @ y) / norms  # (eq-least-squares-normal)
+    return cho_solve(factor, (X / units).T @ y) / units  # (eq-least-squares-normal)
 
 
 def _gram_factor(Z):
@@ -200,7 +202,7 @@ def _svd_of_rank(X, rtol=None):
     """Return U, s and V^T of the singular values that are not 0 up to rounding."""
     U, s, Vt = svd(X, full_matrices=False, check_finite=False)
     rtol = max(X.shape) * _EPS if rtol is None else check_scalar(rtol, "rtol", low=0)
-    keep = s > rtol * s[0]
+    keep = s > max(rtol * s[0], np.finfo(float).tiny)  # the inverse of a smaller one overflows
     return U[:, keep], s[keep], Vt[keep]
 
 
@@ -314,6 +316,10 @@ def leverages(X):
     array of shape (n,)
         Each between 0 and 1.
 
+    References
+    ----------
+    Book: least-squares-projection.
+
     Examples
     --------
     >>> leverages([[1.0, 0.0], [1.0, 0.0], [1.0, 3.0]]).round(6)
@@ -340,7 +346,8 @@ def covariance(X, sigma2=1.0):
     Raises
     ------
     ValueError
-        If the columns of X are dependent: then the weights are not determined.
+        If the columns of X are dependent: then the weights are not determined. Also if X is so
+        small that the inverse of its squares overflows.
 
     References
     ----------
@@ -360,6 +367,8 @@ def covariance(X, sigma2=1.0):
             "X must have linearly independent columns: drop the redundant ones, without that the "
             "weights are not determined and have no covariance."
         )
+    if s[-1] ** 2 < np.finfo(float).tiny:
+        raise ValueError("X is too small to be squared: divide it by a smaller unit.")
     return sigma2 * ((Vt.T / s**2) @ Vt)  # (eq-least-squares-covariance)
 
 
@@ -421,7 +430,7 @@ def linear_gaussian(X, w, sigma, rng):
     X = check_array(X)
     w = check_vector(w, "w", length=X.shape[1])
     check_scalar(sigma, "sigma", low=0)
-    return X @ w + sigma * rng.standard_normal(len(X))
+    return X @ w + sigma * check_rng(rng).standard_normal(len(X))
 
 
 def mse_and_gradient(w, X, y):
@@ -469,6 +478,11 @@ def polynomial_features(X, degree):
     array of shape (n, m)
         With m = binomial(d + r, r).
 
+    Raises
+    ------
+    ValueError
+        If X is not finite, degree is not a whole number from 0 on, or a monomial overflows.
+
     References
     ----------
     Book: least-squares-polynomial-features.
@@ -480,11 +494,14 @@ def polynomial_features(X, degree):
     """
     X = check_array(X)
     check_scalar(degree, "degree", low=0, integer=True)
-    columns = [
-        X[:, list(chosen)].prod(axis=1)
-        for r in range(degree + 1)
-        for chosen in combinations_with_replacement(range(X.shape[1]), r)
-    ]
+    with np.errstate(over="ignore", invalid="ignore"):
+        columns = [
+            X[:, list(chosen)].prod(axis=1)
+            for r in range(degree + 1)
+            for chosen in combinations_with_replacement(range(X.shape[1]), r)
+        ]
+    if not np.isfinite(columns).all():
+        raise ValueError(f"X is too large for degree {degree}: divide it by a larger unit.")
     return np.column_stack(columns)
 
 

@@ -68,6 +68,18 @@ def test_simple_fit_keeps_its_digits_far_from_the_origin():
     assert simple_fit(x + 2.0**30, y).w == simple_fit(x, y).w
 
 
+@pytest.mark.parametrize("unit", [1e-200, 1e-8, 1e8, 1e200])
+def test_lines_and_normal_equations_follow_a_change_of_units(unit):
+    X, y = integer_sample(16, d=2)
+    x = X[:, 0]
+    line, scaled = simple_fit(x, y), simple_fit(unit * x, y)
+    assert scaled == pytest.approx((line.w / unit, line.b), rel=1e-12)
+    w = normal_equations(X, y)
+    np.testing.assert_allclose(unit * normal_equations(unit * X, y), w, rtol=1e-12)
+    mixed = normal_equations(X * [unit, 1.0], y)
+    np.testing.assert_allclose(mixed * [unit, 1.0], w, rtol=1e-12)
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_all_solvers_agree_with_fractions(seed):
     X, y = integer_sample(seed)
@@ -153,6 +165,7 @@ def test_pinv_meets_the_four_conditions_of_penrose(shape):
 
 def test_pinv_of_zero_is_zero_and_rtol_drops_directions():
     assert pinv(np.zeros((2, 3))).tolist() == np.zeros((3, 2)).tolist()
+    assert pinv(1e-320 * np.eye(2)).tolist() == np.zeros((2, 2)).tolist()  # 1 / s overflows
     assert pinv(np.diag([1.0, 1e-3]), rtol=1e-2)[1, 1] == 0
 
 
@@ -186,6 +199,8 @@ def test_covariance_refuses_dependent_columns():
         covariance([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]])
     with pytest.raises(ValueError, match="sigma2 must be a number in"):
         covariance(np.eye(2), -1.0)
+    with pytest.raises(ValueError, match="X is too small to be squared"):
+        covariance(1e-200 * np.eye(2))
 
 
 # likelihood, losses, features ------------------------------------------------------------------
@@ -352,13 +367,18 @@ def test_bad_samples_are_refused_with_one_sentence(function, X, y, message):
 
 
 def test_undetermined_weights_are_refused_where_they_matter():
-    with pytest.raises(ValueError, match="x must hold at least two different values"):
-        simple_fit([2.0, 2.0], [1.0, 3.0])
+    for x, y in (([2.0, 2.0], [1.0, 3.0]), ([0.1] * 10, np.arange(10.0)), ([5.0], [1.0]), ([], [])):
+        with pytest.raises(ValueError, match="x must hold at least two different values"):
+            simple_fit(x, y)
     for X in (np.ones((5, 2)), np.zeros((5, 1)), np.eye(5)[:2]):
         with pytest.raises(ValueError, match="X must have linearly independent columns"):
             normal_equations(X, np.ones(len(X)))
     with pytest.raises(ValueError, match="degree must be an integer"):
         polynomial_features([[1.0]], -1)
+    with pytest.raises(ValueError, match="X is too large for degree 3"):
+        polynomial_features([[1e200]], 3)
+    with pytest.raises(ValueError, match=r"rng must be a numpy\.random\.Generator, got 3"):
+        linear_gaussian([[1.0]], [1.0], 1.0, 3)
     with pytest.raises(ValueError, match="X has 1 features, but LinearRegression is expecting 2"):
         LinearRegression().fit(np.eye(2), [0.0, 1.0]).predict([[1.0]])
 
