@@ -15,6 +15,7 @@ from mllib.base import (
     check_array,
     check_features,
     check_scalar,
+    check_square,
     check_targets,
     check_vector,
     convergence_warning,
@@ -432,9 +433,7 @@ def soft_threshold(z, t):
     [-2.0, 0.0, 0.5]
     """
     check_scalar(t, "t", low=0)
-    z = np.asarray(z, dtype=float)
-    if not np.isfinite(z).all():
-        raise ValueError("z must hold finite numbers: remove NaN and infinity first.")
+    z = check_vector(np.ravel(z), "z").reshape(np.shape(z))
     return np.where(np.abs(z) > t, z - np.sign(z) * t, 0.0)
 
 
@@ -623,7 +622,7 @@ def sweep(T, k):
     Raises
     ------
     ValueError
-        If T_kk = 0.
+        If T is not symmetric, k is not one of its rows, or T_kk = 0.
 
     References
     ----------
@@ -639,7 +638,8 @@ def sweep(T, k):
     array([[4., 2.],
            [2., 3.]])
     """
-    T = np.asarray(T, dtype=float)
+    T = check_square(T, "T", symmetric=True)
+    check_scalar(k, "k", low=0, high=len(T) - 1, integer=True)
     p = T[k, k]
     if p == 0:
         raise ValueError(f"T must not be 0 at ({k}, {k}): that row cannot be swept.")
@@ -784,13 +784,15 @@ def path_at(path, lam):
     Raises
     ------
     ValueError
-        If lam lies below the path.
+        If path is none, or lam lies below it.
 
     Examples
     --------
     >>> path_at(lars_path([[1.0, 0.0], [0.0, 1.0]], [1.5, 0.5]), 2.0)
     array([0.5, 0. ])
     """
+    if not isinstance(path, LassoPath):
+        raise ValueError("path must be a LassoPath, as lars_path returns it.")
     penalties = check_vector(np.ravel(lam), "lam")
     if (penalties < path.lam[-1]).any():
         raise ValueError(
@@ -828,7 +830,8 @@ def spike_slab_posterior(x, y, *, sigma2, tau2, prob):
     Raises
     ------
     ValueError
-        If x and y differ in length, x = 0 throughout, or a parameter is out of its range.
+        If x and y differ in length, x = 0 throughout, a parameter is out of its range, or the
+        variances differ so much that one is lost beside the other.
 
     References
     ----------
@@ -845,15 +848,19 @@ def spike_slab_posterior(x, y, *, sigma2, tau2, prob):
     for value, name in ((sigma2, "sigma2"), (tau2, "tau2")):
         _penalty(value, name)
     check_scalar(prob, "prob", low=0, high=1, open_low=True, open_high=True)
-    size = x @ x
-    if size == 0:
+    if not x.any():
         raise ValueError("x must not be 0 throughout: such an input says nothing of its weight.")
-    z, v = (x @ y) / size, sigma2 / size
-    log_odds = np.log(prob) - np.log1p(-prob) + 0.5 * np.log(v / (v + tau2))
-    log_odds += 0.5 * z**2 * (tau2 / (v * (v + tau2)))  # z^2/2 (1/v - 1/(v + tau2))
-    mean, variance = z * tau2 / (tau2 + v), tau2 * v / (tau2 + v)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        size = x @ x
+        z, v = (x @ y) / size, sigma2 / size
+        share = tau2 / (tau2 + v)
+        log_odds = np.log(prob) - np.log1p(-prob) + 0.5 * (np.log(v) - np.log(v + tau2))
+        gain = share / v  # 1/v - 1/(v + tau2)
+        log_odds += 0.5 * z * (gain * z)
+    if not np.isfinite([z, v, tau2 + v, gain]).all():
+        raise ValueError("x, y and the variances are too far apart: change the units of x and y.")
     p = expit(log_odds)
-    return SpikeSlab(float(p), float(mean), float(variance), float(p * mean))
+    return SpikeSlab(float(p), float(z * share), float(v * share), float(p * z * share))
 
 
 # Estimators ----------------------------------------------------------------------------------

@@ -251,8 +251,16 @@ def test_sweeping_solves_a_least_squares_problem():
     np.testing.assert_allclose(once[[1, 3], -1], X[:, [1, 3]].T @ (y - X[:, A] @ w), rtol=1e-9)
     np.testing.assert_allclose(once[-1, -1], np.sum((y - X[:, A] @ w) ** 2), rtol=1e-10)
     np.testing.assert_allclose(sweep(sweep(once, 2), 0), T, rtol=1e-9, atol=1e-12)
-    with pytest.raises(ValueError, match=r"T must not be 0 at \(0, 0\)"):
-        sweep(np.zeros((2, 2)), 0)
+    for table, k, message in (
+        (np.zeros((2, 2)), 0, r"T must not be 0 at \(0, 0\)"),
+        (np.eye(2), 2, r"k must be an integer in \[0, 1\]"),
+        (np.eye(2), -1, r"k must be an integer in \[0, 1\]"),
+        (np.ones((2, 3)), 0, "T must be square"),
+        ([[1.0, 2.0], [0.0, 1.0]], 0, "T must be symmetric"),
+        ([[np.nan, 1.0], [1.0, 1.0]], 1, "T contains NaN"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            sweep(table, k)
 
 
 def test_a_wrong_threshold_or_sign_is_noticed():
@@ -335,6 +343,16 @@ def test_spike_and_slab_far_in_the_tails_is_finite():
     assert sure.inclusion == 1.0
     wide = spike_slab_posterior([1.0], [1.0], sigma2=1.0, tau2=1e300, prob=0.5)
     assert 0 <= wide.inclusion < 1e-100
+    for x in (1e200, 1e-200):
+        with pytest.raises(ValueError, match="change the units of x and y"):
+            spike_slab_posterior([x], [x], sigma2=1.0, tau2=1.0, prob=0.5)
+    for unit in (1e-100, 1e100):
+        plain = spike_slab_posterior([1.0, 2.0], [0.5, 1.0], sigma2=1.0, tau2=2.0, prob=0.3)
+        moved = spike_slab_posterior(
+            [unit, 2 * unit], [0.5, 1.0], sigma2=1.0, tau2=2.0 / unit**2, prob=0.3
+        )
+        assert moved.inclusion == pytest.approx(plain.inclusion, rel=1e-12)
+        assert moved.mean * unit == pytest.approx(plain.mean, rel=1e-12)
 
 
 # bad input -----------------------------------------------------------------------------------
@@ -381,7 +399,7 @@ def test_nan_and_infinity_are_refused_by_name(bad):
             call(X, Y0, 1.0)
         with pytest.raises(ValueError, match="y contains"):
             call(X0, y, 1.0)
-    with pytest.raises(ValueError, match="z must hold finite"):
+    with pytest.raises(ValueError, match="Input z contains"):
         soft_threshold([bad], 1.0)
 
 
@@ -402,6 +420,10 @@ def test_shapes_and_other_arguments():
         lasso(1e200 * X0, Y0, 1.0)
     with pytest.raises(ValueError, match="fit_intercept must be"):
         Lasso(fit_intercept="yes").fit(X0, Y0)
+    with pytest.raises(ValueError, match="z must hold numbers only"):
+        soft_threshold("a", 1.0)
+    with pytest.raises(ValueError, match="path must be a LassoPath"):
+        path_at((1.0, 2.0), 1.0)
     with pytest.raises(ValueError, match="x must not be 0"):
         spike_slab_posterior([0.0], [1.0], sigma2=1, tau2=1, prob=0.5)
     for name in ("sigma2", "tau2", "prob"):
