@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, svd
+from scipy.linalg.lapack import dpotrs, dtrtrs
 from scipy.special import expit
 
 from mllib.base import (
@@ -41,6 +42,7 @@ __all__ = [
     "path_at",
     "ridge",
     "ridge_from_sums",
+    "ridge_many",
     "ridge_objective",
     "ridge_svd",
     "shrinkage_factors",
@@ -260,6 +262,62 @@ def ridge_from_sums(sums, lam, D=None):
             "X^T X + lam diag(D) is singular to rounding: raise lam, or use ridge_svd."
         ) from error
     return cho_solve(factor, sums.b)
+
+
+def ridge_many(X, Y, lam):
+    """Return the ridge weights of R samples of one size: w_r = (X_r^T X_r + lam I)^{-1} X_r^T y_r.
+
+    All are solved together, as repeated simulations want it; each is what ``ridge`` returns.
+
+    Parameters
+    ----------
+    X : array of shape (R, n, d)
+        One sample of inputs for each repetition.
+    Y : array of shape (R, n)
+    lam : float
+        Above 0, the same for all.
+
+    Returns
+    -------
+    array of shape (R, d)
+        One estimate per row, as ``mllib.bias_variance.parameter_mse`` takes them.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, entries are not finite or lam <= 0.
+
+    References
+    ----------
+    Book: ridge-and-lasso-ridge-closed-form.
+
+    Examples
+    --------
+    >>> ridge_many([[[1.0], [1.0]], [[2.0], [0.0]]], [[2.0, 2.0], [1.0, 5.0]], 1.0).round(4)
+    array([[1.3333],
+           [0.4   ]])
+    """
+    if np.ndim(X) != 3:
+        raise ValueError(f"X must have shape (R, n, d), one sample each, got {np.shape(X)}.")
+    R, n, d = np.shape(X)
+    X = check_array(np.reshape(X, (-1, d))).reshape(R, n, d)
+    Y = check_array(Y, "Y")
+    if Y.shape != (R, n):
+        raise ValueError(f"Y must have shape {(R, n)} like the samples of X, got {Y.shape}.")
+    _penalty(lam)
+    Xt = X.transpose(0, 2, 1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        A = Xt @ X if d <= n else X @ Xt  # (X^T X + lam I)^{-1} X^T = X^T (X X^T + lam I)^{-1}
+        b = Xt @ Y[..., None] if d <= n else Y[..., None]
+        squares = np.einsum("rii->r", A)
+        safe = (lam > 1e-6 * squares) & np.isfinite(b).all(axis=(1, 2))
+    A[:, range(len(A[0])), range(len(A[0]))] += lam
+    W = np.empty((R, d))
+    u = np.linalg.solve(A[safe], b[safe])
+    W[safe] = (u if d <= n else Xt[safe] @ u)[..., 0]
+    for r in np.flatnonzero(~safe):  # squaring would lose digits
+        W[r] = ridge_svd(X[r], Y[r], lam)
+    return W
 
 
 def augment(X, y, lam):
@@ -677,9 +735,9 @@ def _next_kink(T, active, s, mu, free, drop):
 def lars_path(X, y, *, lam_min=0.0, drop=True, max_kinks=None):
     """Follow the minimisers of ||y - Xw||^2 + lam ||w||_1 from lam = 2 ||X^T y||_inf down.
 
-    Between kinks the weights are w_A = u - (lam/2) v, with u and v read off the swept table; each
-    kink is one sweep: a variable enters when its correlation reaches lam/2, and leaves when its
-    weight reaches 0.
+    Between kinks the weights are w_A = u - (lam/2) v, with X_A^T X_A u = X_A^T y and X_A^T X_A v =
+    s_A, the signs of the correlations. At a kink a variable enters, since its correlation reaches
+    lam/2, or leaves, since its weight reaches 0; a Cholesky factor of X_A^T X_A follows.
 
     Parameters
     ----------
@@ -718,7 +776,7 @@ def lars_path(X, y, *, lam_min=0.0, drop=True, max_kinks=None):
     check_scalar(lam_min, "lam_min", low=0)
     most = 100 + 50 * X.shape[1] if max_kinks is None else max_kinks
     check_scalar(most, "max_kinks", low=1, integer=True)
-    path = _homotopy(_finite_sums(X, y), lam_min / 2, drop, most)
+    path = _fast_homotopy(X, y, lam_min / 2, drop, most)
     if not path.complete:
         convergence_warning(
             f"lars_path used all {most} kinks and is at lam = {path.lam[-1]:.3g}, above lam_min = "
@@ -728,7 +786,11 @@ def lars_path(X, y, *, lam_min=0.0, drop=True, max_kinks=None):
 
 
 def _homotopy(sums, mu_min, drop, most):
-    """Return the path of ``lars_path`` from the products of a sample, in terms of mu = lam/2."""
+    """Return the path of ``lars_path`` by sweeps of the whole table, in terms of mu = lam/2.
+
+    This is the algorithm as the book states it; ``lars_path`` uses ``_fast_homotopy``, which the
+    tests hold against it.
+    """
     d = len(sums.b)
     start = T = np.block([[sums.S, sums.b[:, None]], [sums.b, sums.c]])
     norms, active, s = np.diag(sums.S), np.zeros(d, dtype=bool), np.zeros(d)
@@ -768,6 +830,133 @@ def _swept(T, active):
     return T
 
 
+def _fast_homotopy(X, y, mu_min, drop, most):
+    """Return the same as ``_homotopy``, but of the swept table keep the block of A only.
+
+    The rows outside matter through a and g alone, and through the one that enters.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        norms, b, c = np.einsum("ij,ij->j", X, X), X.T @ y, y @ y
+    if not (np.isfinite(norms).all() and np.isfinite(b).all() and np.isfinite(c)):
+        raise ValueError("X and y are too large to be squared: divide them by a larger unit.")
+    block, s, free = _Block(X), np.zeros(len(b)), norms > 0
+    floor = max(mu_min, 8 * _EPS * np.sqrt(norms.max() * c))  # the rounding of a correlation
+    mu, lam, W, entered, done = np.inf, [], [], [], False
+    while not done and len(lam) < most:
+        a, g = block.lines(b, s)
+        limit, (mu, event) = mu, _fast_kink(block, a, g, s, mu, free, drop)
+        if event is not None and event >= 0 and block.rest(event) <= 1e-11 * norms[event]:
+            able = free & (block.rests(norms) > 1e-11 * norms)  # no combination of A's columns
+            mu, event = _fast_kink(block, a, g, s, limit, able, drop)
+        done = mu <= floor or event is None
+        if done:
+            mu, event = mu_min, None
+        w = block.W[0] - mu * block.W[1]
+        if drop:
+            w[s * w <= 0] = 0.0
+        if event is not None and event < 0:
+            w[~event] = 0.0
+        lam.append(2 * mu)
+        W.append(w)
+        entered.append(event)
+        if not done and event >= 0:
+            s[event] = np.sign(a[event] + mu * g[event])
+            free[event] = False
+            block.enter(event)
+        elif not done:
+            s[~event] = 0.0
+            free[~event] = True
+            block.leave(~event)
+    return LassoPath(np.array(lam), np.array(W), tuple(entered), bool(done))
+
+
+class _Block:
+    """The set A in the order of entry, L L^T = X_A^T X_A, and W, whose two rows are u and v.
+
+    If d > n, products with X^T X are made by X and X^T: no matrix of shape (d, d) is formed.
+    """
+
+    def __init__(self, X):
+        n, d = X.shape
+        self.X, self.S = X, X.T @ X if d <= n else None
+        self.A, self.L, self.next = np.zeros(0, dtype=int), np.zeros((0, 0)), (None, None, None)
+        self.W, self.C = np.zeros((2, d)), np.zeros((2, d))
+
+    def rows(self, J):
+        """Return X_J^T X."""
+        return self.X[:, J].T @ self.X if self.S is None else self.S[J]
+
+    def times(self, W):
+        """Return W X^T X."""
+        return (W @ self.X.T) @ self.X if self.S is None else W @ self.S
+
+    def lines(self, b, s):
+        """Solve X_A^T X_A (u, v) = (b_A, s_A), and return a = b - X^T X u and g = X^T X v.
+
+        The last u and v solve all equations but the newest up to rounding; adding the solution for
+        what they leave over is also a step of refinement.
+        """
+        if self.A.size:
+            over = -self.C[:, self.A]
+            over[0] += b[self.A]
+            over[1] += s[self.A]
+            self.W[:, self.A] += dpotrs(self.L.T, over.T)[0].T
+            self.C = self.times(self.W)
+        return b - self.C[0], self.C[1]
+
+    def rest(self, j):
+        """Return p, the squared length of what no combination of A's columns can give of x_j."""
+        q = self.rows(j)
+        z = dtrtrs(self.L.T, q[self.A], trans=1)[0] if self.A.size else q[:0]
+        self.next = j, z, q[j] - z @ z
+        return self.next[2]
+
+    def rests(self, norms):
+        """Return the same for all columns."""
+        Z = dtrtrs(self.L.T, self.rows(self.A), trans=1)[0]
+        return norms - np.einsum("ij,ij->j", Z, Z)
+
+    def enter(self, j):
+        """Add a row to L: one step of a Cholesky factorisation."""
+        if self.next[0] != j:
+            self.rest(j)
+        m, (_, z, p) = len(self.A), self.next
+        L = np.zeros((m + 1, m + 1))
+        L[:m, :m], L[m, :m], L[m, m] = self.L, z, np.sqrt(p)
+        self.A, self.L = np.append(self.A, j), L
+
+    def leave(self, j):
+        """Take a row out of L; what is left of the rows below is made triangular again."""
+        keep = np.not_equal(self.A, j)
+        k = int(keep.argmin())
+        e = np.zeros(len(keep))
+        e[k] = 1.0
+        row = dpotrs(self.L.T, e)[0]  # of the inverse of X_A^T X_A
+        self.W[:, self.A] -= np.outer(self.W[:, j], row / row[k])
+        self.C = self.times(self.W)
+        below = self.L[k + 1 :]
+        L = self.L[keep][:, keep]
+        L[k:, k:] = np.linalg.qr(below[:, k:].T, mode="r").T
+        self.A, self.L = self.A[keep], L
+
+
+def _fast_kink(block, a, g, s, mu, free, drop):
+    """Return the same as ``_next_kink``: a line a + mu g meets the limit on its own side only."""
+    slope = 1 - np.sign(a) * g
+    root = np.abs(a) / np.where(free & (slope > 1e-10), slope, np.inf)
+    best, event = 0.0, None
+    j = int(root.argmax())
+    if root[j] > best:
+        best, event = root[j], j
+    if drop and block.A.size:
+        u, v = block.W[:, block.A]
+        root = u / np.where(s[block.A] * v < 0, v, np.copysign(np.inf, u))  # towards 0
+        k = int(root.argmax())
+        if root[k] > best:
+            best, event = root[k], ~int(block.A[k])
+    return min(best, mu), event
+
+
 def path_at(path, lam):
     """Return the weights of a path at any penalty, on the straight line between two kinks.
 
@@ -799,7 +988,10 @@ def path_at(path, lam):
             f"lam must be at least {path.lam[-1]:.6g}, where the path ends, got "
             f"{penalties.min():.6g}: follow the path further."
         )
-    W = np.column_stack([np.interp(penalties, path.lam[::-1], w[::-1]) for w in path.W.T])
+    after = np.clip(np.searchsorted(-path.lam, -penalties), 1, len(path.lam) - 1)
+    high, low = path.lam[after - 1], path.lam[after]
+    t = np.clip((high - penalties) / np.where(high > low, high - low, 1.0), 0.0, 1.0)[:, None]
+    W = (1 - t) * path.W[after - 1] + t * path.W[after]
     return W[0] if np.ndim(lam) == 0 else W
 
 

@@ -15,6 +15,9 @@ from mllib.linear_algebra import numeric_gradient, outer_product_sum, svd_solve
 from mllib.ridge_and_lasso import (
     Lasso,
     Ridge,
+    _fast_homotopy,
+    _finite_sums,
+    _homotopy,
     augment,
     bias_variance,
     centre,
@@ -26,6 +29,7 @@ from mllib.ridge_and_lasso import (
     path_at,
     ridge,
     ridge_from_sums,
+    ridge_many,
     ridge_objective,
     ridge_svd,
     shrinkage_factors,
@@ -450,3 +454,148 @@ def test_ridge_minimises_what_a_general_optimiser_minimises():
     X, y = sample(28, 9, 3)
     theirs = minimize(ridge_objective, np.zeros(3), args=(X, y, 2.0), tol=1e-12)
     np.testing.assert_allclose(ridge(X, y, 2.0), theirs.x, atol=1e-6)
+
+
+# Fast variants -------------------------------------------------------------------------------
+
+
+def designs():
+    """Yield names and inputs that make a path hard: near and exact dependence, ties, no rows."""
+    rng = np.random.default_rng(40)
+    A = rng.standard_normal((40, 12))
+    yield "tall", A
+    yield "correlated", A @ (0.05 * np.eye(12) + 0.95 / 12)
+    yield "ill-conditioned", A * np.geomspace(1, 1e-6, 12) @ rng.standard_normal((12, 12))
+    yield "units", A * np.geomspace(1e-4, 1e4, 12)
+    yield "repeated and opposite columns", np.column_stack([A[:, :4], A[:, :4], -A[:, :4]])
+    yield "rank 3", A[:, :3] @ rng.standard_normal((3, 12))
+    yield "constant columns", np.where(np.arange(12) % 3 == 0, 7.0, A)
+    yield "zero columns", np.where(np.arange(12) % 3 == 0, 0.0, A)
+    yield "square", A[:12]
+    yield "wide", rng.standard_normal((12, 40))
+    yield "wide, correlated", rng.standard_normal((12, 40)) @ (0.1 * np.eye(40) + 0.9 / 40)
+    yield "wide, repeated", np.repeat(rng.standard_normal((8, 10)), 3, axis=1)
+    yield "one row", rng.standard_normal((1, 5))
+    yield "one column", rng.standard_normal((9, 1))
+    yield "orthogonal, tied", np.vstack([np.eye(6), -np.eye(6)])
+    yield "signs, tied", np.array(list(itertools.product([-1.0, 1.0], repeat=5)))
+
+
+HARD = pytest.mark.parametrize(
+    ("name", "X"), list(designs()), ids=lambda v: v if isinstance(v, str) else ""
+)
+
+
+@HARD
+@pytest.mark.parametrize("centred", [True, False])
+@pytest.mark.parametrize("target", ["noise", "whole numbers"])
+def test_the_fast_path_equals_the_sweeps_of_the_book(name, X, centred, target):
+    rng = np.random.default_rng(41)
+    y = rng.standard_normal(len(X)) if target == "noise" else rng.integers(-2, 3, len(X)) + 0.0
+    if centred:
+        X, y, _, _ = centre(X, y)
+    if not X.any() or not (X.T @ y).any():
+        assert lars_path(X, y).W.any() == 0
+        return
+    fast = _fast_homotopy(X, y, 0.0, True, 1000)
+    plain = _homotopy(_finite_sums(X, y), 0.0, True, 1000)
+    assert fast.complete
+    assert plain.complete
+    for lam in plain.lam[0] * np.append(np.geomspace(1.5, 1e-4, 30), 0.7):
+        w, v = path_at(fast, lam), path_at(plain, lam)
+        # columns of 1 to 1e-6: their products reach down to the rounding of the largest
+        lost = 1e-9 if name == "ill-conditioned" else 1e-12
+        assert lasso_gap(w, X, y, lam) <= lost * (y @ y)
+        assert lasso_objective(w, X, y, lam) <= lasso_objective(v, X, y, lam) + 1e-13 * (y @ y)
+        np.testing.assert_allclose(X @ w, X @ v, atol=1e-7 * np.linalg.norm(y))
+        if name in ("tall", "correlated", "square", "wide", "one column"):
+            np.testing.assert_allclose(w, v, rtol=1e-7, atol=1e-10 * np.abs(v).max())
+
+
+@pytest.mark.parametrize("shape", [(60, 25), (25, 60), (30, 30)])
+@pytest.mark.parametrize("drop", [True, False])
+def test_the_fast_path_has_the_same_kinks_in_the_same_order(shape, drop):
+    rng = np.random.default_rng(42)
+    seen = 0
+    for _ in range(6):
+        X = rng.standard_normal(shape) @ (0.1 * np.eye(shape[1]) + rng.random((shape[1], shape[1])))
+        X, y, _, _ = centre(X, rng.standard_normal(shape[0]))
+        end = 0.001 * np.abs(X.T @ y).max()
+        fast = _fast_homotopy(X, y, end, drop, 1000)
+        plain = _homotopy(_finite_sums(X, y), end, drop, 1000)
+        assert fast.entered == plain.entered
+        np.testing.assert_allclose(fast.lam, plain.lam, rtol=1e-8)
+        np.testing.assert_allclose(fast.W, plain.W, atol=1e-8 * np.abs(plain.W).max())
+        assert fast.lam[-1] == 2 * end
+        cut = _fast_homotopy(X, y, end, drop, 7)
+        assert not cut.complete
+        np.testing.assert_array_equal(cut.lam, fast.lam[:7])
+        seen += sum(j is not None and j < 0 for j in fast.entered)
+    assert seen > 10 if drop else seen == 0
+
+
+def test_the_fast_path_keeps_its_digits_where_nearly_all_rows_are_explained():
+    rng = np.random.default_rng(43)
+    X = rng.standard_normal((30, 90))
+    for j in range(1, 90):
+        X[:, j] = 0.97 * X[:, j - 1] + 0.2 * X[:, j]
+    X, y, _, _ = centre(X, rng.standard_normal(30))
+    path = lars_path(X, y)
+    lams = path.lam[0] * np.geomspace(1, 1e-5, 60)
+    assert max(lasso_gap(w, X, y, lam) for w, lam in zip(path_at(path, lams), lams)) < 1e-12
+    assert np.abs(y - X @ path.W[-1]).max() < 1e-9
+
+
+def test_a_path_is_read_off_at_many_penalties_as_at_each():
+    X, y = sample(30, 6, 44)
+    path = lars_path(X, y)
+    lams = np.r_[path.lam, 0.3 * path.lam[:-1] + 0.7 * path.lam[1:], 2 * path.lam[0], 0.0]
+    by_interp = [np.interp(lams, path.lam[::-1], w[::-1]) for w in path.W.T]
+    np.testing.assert_allclose(path_at(path, lams).T, by_interp, rtol=1e-12, atol=1e-14)
+    np.testing.assert_array_equal(path_at(path, path.lam), path.W)
+    empty = lars_path(np.zeros((3, 2)), np.ones(3))  # a path of one point
+    np.testing.assert_array_equal(path_at(empty, [0.0, 1.0]), np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("shape", [(5, 20, 3), (4, 3, 8), (3, 6, 6), (2, 1, 1)])
+@pytest.mark.parametrize("lam", [1e-30, 1e-3, 1.0, 1e9])
+def test_many_ridge_fits_are_each_the_one_of_the_printed_function(shape, lam):
+    rng = np.random.default_rng(45)
+    X, Y = rng.standard_normal(shape), rng.standard_normal(shape[:2])
+    X[0] *= 1e3
+    W = ridge_many(X, Y, lam)
+    for r, w in enumerate(W):
+        exact = ridge_svd(X[r], Y[r], lam)
+        np.testing.assert_allclose(w, exact, rtol=1e-8, atol=1e-9 * np.abs(exact).max())
+        if r > 0 and lam > 1e-20:  # where squaring costs the printed function few digits
+            v = ridge(X[r], Y[r], lam)
+            np.testing.assert_allclose(w, v, rtol=1e-8, atol=1e-9 * np.abs(v).max())
+
+
+def test_many_ridge_fits_of_dependent_constant_and_repeated_columns():
+    rng = np.random.default_rng(46)
+    X = rng.standard_normal((6, 15, 4))
+    X[0, :, 3] = X[0, :, 0]
+    X[1, :, 2] = 0.0
+    X[2, :, 1] = 5.0
+    X[3, :, 3] = X[3, :, 0] + 1e-9 * X[3, :, 3]
+    X[4] = 0.0
+    X[5] *= 1e160  # its square is no float
+    Y = rng.standard_normal((6, 15))
+    W = ridge_many(X, Y, 0.1)
+    assert np.isfinite(W).all()
+    for r in range(6):
+        v = ridge_svd(X[r], Y[r], 0.1)
+        np.testing.assert_allclose(W[r], v, rtol=1e-9, atol=1e-12 * np.abs(v).max())
+
+
+def test_many_ridge_fits_name_what_is_wrong():
+    X, Y = np.ones((2, 3, 1)), np.ones((2, 3))
+    with pytest.raises(ValueError, match=r"X must have shape \(R, n, d\)"):
+        ridge_many(X[0], Y, 1.0)
+    with pytest.raises(ValueError, match=r"Y must have shape \(2, 3\)"):
+        ridge_many(X, Y.T, 1.0)
+    with pytest.raises(ValueError, match="lam must be"):
+        ridge_many(X, Y, 0.0)
+    with pytest.raises(ValueError, match="X contains NaN"):
+        ridge_many(np.full((2, 3, 1), np.nan), Y, 1.0)
