@@ -22,6 +22,7 @@ __all__ = [
     "NotFittedError",
     "Regressor",
     "Transformer",
+    "as_array",
     "check_X_y",
     "check_array",
     "check_choice",
@@ -72,13 +73,21 @@ def convergence_warning(message):
 # Arrays --------------------------------------------------------------------------------------
 
 
+def as_array(a, name):
+    """Return ``a`` as an array of any type; nested lists of unequal lengths are refused."""
+    try:
+        return np.asarray(a)
+    except ValueError as error:
+        raise ValueError(f"{name} must be an array: give all its rows one length.") from error
+
+
 def _as_float(X, name):
     """Convert to float64; refuse sparse, complex and non-numeric input by name."""
     if hasattr(X, "tocsr") or hasattr(X, "todense"):
         raise TypeError(
             f"{name} is a sparse matrix, but dense data is required: pass {name}.toarray()."
         )
-    X = np.asarray(X)
+    X = as_array(X, name)
     if np.iscomplexobj(X):
         raise ValueError(
             f"Complex data not supported: {name} has dtype {X.dtype}; pass {name}.real."

@@ -15,7 +15,15 @@ import numpy as np
 from scipy.linalg import cho_solve, cholesky
 from scipy.special import entr, gammaln, rel_entr, xlogy
 
-from mllib.base import check_array, check_distribution, check_scalar, check_square, check_vector
+from mllib.base import (
+    as_array,
+    check_array,
+    check_distribution,
+    check_rng,
+    check_scalar,
+    check_square,
+    check_vector,
+)
 from mllib.numerics import gaussian_log_density as log_density_from_cholesky
 from mllib.numerics import log_normalise
 
@@ -51,7 +59,6 @@ __all__ = [
     "isotropic_log_density",
     "kl_divergence",
     "marginal",
-    "one_hot",
     "precision",
     "variance",
 ]
@@ -102,6 +109,11 @@ def _as_fraction(value, name):
         raise ValueError(f"{name} must be a fraction such as '1/3', got {value!r}.") from error
 
 
+def _check_variable(X):
+    if not callable(X):
+        raise ValueError(f"X must be a function of an outcome, got {X!r}.")
+
+
 @dataclass(frozen=True)
 class FiniteSpace:
     """A finite probability space: P(A) = sum of p(omega) over the outcomes omega in A, exactly.
@@ -148,12 +160,19 @@ class FiniteSpace:
     @classmethod
     def uniform(cls, outcomes):
         """Return the space in which the distinct ``outcomes`` are equally likely."""
-        return cls.from_counts(dict.fromkeys(outcomes, 1))
+        try:
+            return cls.from_counts(dict.fromkeys(outcomes, 1))
+        except TypeError as error:
+            raise ValueError(
+                f"outcomes must be a collection of labels, such as range(6) or tuples: {error}."
+            ) from error
 
     @classmethod
     def from_counts(cls, counts):
         """Return the space of relative frequencies: p(omega) = count / sum of the counts."""
-        exact = {w: _as_fraction(c, f"the count of {w!r}") for w, c in dict(counts).items()}
+        if not isinstance(counts, Mapping):
+            raise ValueError("counts must be a dictionary from outcome to count.")
+        exact = {w: _as_fraction(c, f"the count of {w!r}") for w, c in counts.items()}
         total = sum(exact.values())
         if total <= 0:
             raise ValueError(f"counts must have a positive sum, got {total}.")
@@ -174,7 +193,12 @@ class FiniteSpace:
         """Return an event, given as a set of outcomes or as a function, as a frozenset."""
         if callable(event):
             return frozenset(w for w in self.weights if event(w))
-        chosen = frozenset(event)
+        try:
+            chosen = frozenset(event)
+        except TypeError as error:
+            raise ValueError(
+                f"event must be a set of outcomes, or a function of an outcome: {error}."
+            ) from error
         if not chosen <= self.outcomes:
             alien = sorted(map(repr, chosen - self.outcomes))
             raise ValueError(
@@ -214,6 +238,7 @@ class FiniteSpace:
 
     def law(self, X):
         """Return the law of the random variable X, a function of outcomes: p(x) = P(X = x)."""
+        _check_variable(X)
         p = {}
         for w, weight in self.weights.items():
             p[X(w)] = p.get(X(w), 0) + weight
@@ -221,6 +246,7 @@ class FiniteSpace:
 
     def expectation(self, X):
         """Return E[X] = sum over omega of X(omega) p(omega), exact if X is."""
+        _check_variable(X)
         return sum(X(w) * p for w, p in self.weights.items())
 
 
@@ -233,7 +259,7 @@ def _is_exact(a):
 
 def _probabilities(p, name):
     """Return p as float64, or as an array of exact fractions; entries >= 0 with sum one."""
-    p = np.asarray(p)
+    p = as_array(p, name)
     if not (p.size and p.ndim and _is_exact(p)):
         shape = p.shape
         return check_distribution(p.ravel() if p.ndim else p, name).reshape(shape)
@@ -246,7 +272,7 @@ def _probabilities(p, name):
 
 def _axes(axes, ndim, name):
     """Return distinct axes of a table as a tuple of non-negative integers."""
-    axes = (axes,) if isinstance(axes, numbers.Integral) else tuple(axes)
+    axes = tuple(axes) if np.iterable(axes) else (axes,)
     whole = all(isinstance(a, numbers.Integral) and 0 <= a < ndim for a in axes)
     if not whole or len(set(axes)) != len(axes):
         raise ValueError(f"{name} must name different axes from 0 to {ndim - 1}, got {list(axes)}.")
@@ -404,7 +430,7 @@ def bayes(prior, likelihood):
     Posterior(posterior=array([0.25, 0.75]), evidence=0.5)
     """
     prior = _probabilities(prior, "prior")
-    L = np.asarray(likelihood)
+    L = as_array(likelihood, "likelihood")
     L = L if _is_exact(L) else check_array(np.atleast_2d(L), "likelihood").reshape(L.shape)
     if prior.ndim != 1 or L.ndim not in (1, 2) or len(L) != len(prior):
         raise ValueError(
@@ -467,7 +493,7 @@ def is_conditionally_independent(joint, x, y, given=(), *, tol=1e-10):
 
 
 def _values(x, name):
-    exact = np.asarray(x)
+    exact = as_array(x, name)
     return exact if exact.ndim == 1 and exact.size and _is_exact(exact) else check_vector(x, name)
 
 
@@ -649,7 +675,8 @@ def _parameters(mean, cov, names=("mean", "cov")):
 
 def _points(X, d):
     """Return X as an array of shape (n, d), and whether it was a single point of shape (d,)."""
-    single = np.ndim(X) == 1
+    X = as_array(X, "X")
+    single = X.ndim == 1
     X = check_array(np.atleast_2d(X) if single else X)
     if X.shape[1] != d:
         raise ValueError(f"X must have {d} columns, one for each entry of mean, got {X.shape[1]}.")
@@ -683,7 +710,8 @@ def gaussian_pdf(x, mu, sigma2):
     """
     check_scalar(mu, "mu", low=-np.inf, high=np.inf, open_low=True, open_high=True)
     check_scalar(sigma2, "sigma2", low=0, open_low=True)
-    shape = np.shape(x)
+    x = as_array(x, "x")
+    shape = x.shape
     z = (check_vector(np.ravel(x), "x") - mu) / np.sqrt(sigma2)
     density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi * sigma2)
     return density.reshape(shape) if shape else float(density[0])
@@ -781,7 +809,7 @@ def precision(cov):
     >>> precision(4.0), precision([[4.0, 0.0], [0.0, 1.0]]).tolist()
     (0.25, [[0.25, 0.0], [0.0, 1.0]])
     """
-    if np.ndim(cov) == 0:
+    if as_array(cov, "cov").ndim == 0:
         return 1 / check_scalar(cov, "cov", low=0, open_low=True)
     cov, L = _covariance_factor(cov)
     Lambda = cho_solve((L, True), np.eye(len(cov)))
@@ -860,7 +888,8 @@ def gaussian_conditional(mean, cov, given, values):
     a = [j for j in range(len(mean)) if j not in b]
     if not a or not b:
         raise ValueError("given must name at least one coordinate, and not all of them.")
-    x_b = check_array(np.reshape(values, (1, -1)) if np.ndim(values) < 2 else values, "values")
+    values = as_array(values, "values")
+    x_b = check_array(values.reshape(1, -1) if values.ndim < 2 else values, "values")
     if x_b.shape[1] != len(b):
         raise ValueError(
             f"values must have {len(b)} columns, one for each given coordinate, got "
@@ -871,7 +900,7 @@ def gaussian_conditional(mean, cov, given, values):
     gain = cho_solve((L, True), S_ab.T).T  # Sigma_ab Sigma_bb^-1
     mu = mean[a] + (x_b - mean[b]) @ gain.T  # (eq-probability-conditional-mean)
     schur = S_aa - gain @ S_ab.T  # (eq-probability-schur)
-    return Gaussian(mu if np.ndim(values) == 2 else mu[0], (schur + schur.T) / 2)
+    return Gaussian(mu if values.ndim == 2 else mu[0], (schur + schur.T) / 2)
 
 
 def gaussian_product(m1, S1, m2, S2):
@@ -947,7 +976,7 @@ def gaussian_sample(mean, cov, n, rng):
     """
     mean, _, L = _parameters(mean, cov)
     n = check_scalar(n, "n", low=1, integer=True)
-    return mean + rng.standard_normal((n, len(mean))) @ L.T  # (eq-probability-affine)
+    return mean + check_rng(rng).standard_normal((n, len(mean))) @ L.T  # (eq-probability-affine)
 
 
 # Functions: Bernoulli, categorical, Dirichlet ------------------------------------------------
@@ -962,7 +991,7 @@ def _one_distribution(p, name="p"):
 
 def _whole_numbers(x, name, K):
     """Return x as integers from 0 to K - 1, whatever its shape."""
-    x = np.asarray(x)
+    x = as_array(x, name)
     flat = check_vector(np.ravel(x), name)
     if ((flat != np.floor(flat)) | (flat < 0) | (flat >= K)).any():
         raise ValueError(f"{name} must hold whole numbers from 0 to {K - 1} only.")
@@ -1008,30 +1037,8 @@ def bernoulli_moments(p):
 def bernoulli_sample(p, n, rng):
     """Draw n times 1 with probability p and 0 otherwise; shape (n,) of int."""
     check_scalar(p, "p", low=0, high=1)
-    return (rng.random(check_scalar(n, "n", low=1, integer=True)) < p).astype(int)
-
-
-def one_hot(k, K):
-    """Return the one-of-K vectors e_k: row i is zero but for a 1 at position k_i.
-
-    Parameters
-    ----------
-    k : array of shape (n,)
-        Whole numbers from 0 to K - 1.
-    K : int
-
-    Returns
-    -------
-    array of shape (n, K)
-
-    Examples
-    --------
-    >>> one_hot([2, 0], 3)
-    array([[0., 0., 1.],
-           [1., 0., 0.]])
-    """
-    check_scalar(K, "K", low=1, integer=True)
-    return np.eye(K)[_whole_numbers(k, "k", K)]
+    n = check_scalar(n, "n", low=1, integer=True)
+    return (check_rng(rng).random(n) < p).astype(int)
 
 
 def categorical_log_pmf(x, p):
@@ -1040,7 +1047,7 @@ def categorical_log_pmf(x, p):
     Parameters
     ----------
     x : array of shape (K,) or (n, K)
-        One-of-K vectors (see ``one_hot``).
+        One-of-K vectors: value k is row k of ``numpy.eye(K)``.
     p : array of shape (K,)
         Probabilities of the K values.
 
@@ -1062,7 +1069,7 @@ def categorical_log_pmf(x, p):
     if X.ndim != 2 or X.shape[1] != len(p) or (X.sum(axis=1) != 1).any():
         raise ValueError(
             f"x must be one-of-{len(p)} vectors, a single 1 in each row: make them with "
-            f"one_hot(k, {len(p)})."
+            f"numpy.eye({len(p)})[k]."
         )
     log_pmf = xlogy(X, p).sum(axis=1)
     return float(log_pmf[0]) if single else log_pmf
@@ -1088,7 +1095,7 @@ def categorical_sample(p, n, rng):
     """
     p = _one_distribution(p)
     edges = np.cumsum(p)
-    u = rng.random(check_scalar(n, "n", low=1, integer=True)) * edges[-1]
+    u = check_rng(rng).random(check_scalar(n, "n", low=1, integer=True)) * edges[-1]
     return np.searchsorted(edges, u, side="right")
 
 
@@ -1183,5 +1190,5 @@ def dirichlet_sample(alpha, n, rng):
     """
     alpha = _check_alpha(alpha)
     size = (check_scalar(n, "n", low=1, integer=True), len(alpha))
-    log_gamma = np.log(rng.standard_gamma(alpha + 1, size)) + np.log1p(-rng.random(size)) / alpha
-    return log_normalise(log_gamma)[0]
+    larger, u = check_rng(rng).standard_gamma(alpha + 1, size), rng.random(size)
+    return log_normalise(np.log(larger) + np.log1p(-u) / alpha)[0]

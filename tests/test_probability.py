@@ -36,7 +36,6 @@ from mllib.probability import (
     isotropic_log_density,
     kl_divergence,
     marginal,
-    one_hot,
     precision,
     variance,
 )
@@ -151,6 +150,15 @@ def test_bad_events_are_refused_with_one_sentence():
         space.independent({"a"})
     with pytest.raises(ValueError, match="counts must have a positive sum"):
         FiniteSpace.from_counts({"a": 0})
+    with pytest.raises(ValueError, match="counts must be a dictionary"):
+        FiniteSpace.from_counts([1, 2])
+    with pytest.raises(ValueError, match="outcomes must be a collection of labels"):
+        FiniteSpace.uniform(6)
+    with pytest.raises(ValueError, match="event must be a set of outcomes, or a function"):
+        space.prob(3)
+    for method in (space.law, space.expectation):
+        with pytest.raises(ValueError, match="X must be a function of an outcome"):
+            method({"a": 1})
 
 
 # Joint tables --------------------------------------------------------------------------------
@@ -244,6 +252,8 @@ def test_groups_of_variables_and_impossible_values():
         (lambda: marginal([[0.5, 0.5]], 2), "keep must name different axes from 0 to 1, got"),
         (lambda: marginal([[0.5, 0.5]], (0, 0)), "keep must name different axes"),
         (lambda: marginal([[0.5, 0.5]], -1), "keep must name different axes"),
+        (lambda: marginal([[0.5, 0.5]], None), "keep must name different axes"),
+        (lambda: marginal([[0.5, 0.25], [0.25]], 0), "joint must be an array: give all its rows"),
         (lambda: conditional([[0.5, 0.0], [0.5, 0.0]], 1), "gives probability 0 to some value"),
         (lambda: chain_rule([[0.5, 0.5]], (0,)), "order must name all 2 variables"),
         (lambda: bayes([0.5, 0.6], [1, 1]), "prior must sum to one"),
@@ -478,6 +488,7 @@ def test_singular_covariances_are_found_whatever_the_units():
         (lambda: isotropic_log_density([0.0], [0.0], -1.0), "tau2 must be a number in"),
         (lambda: precision(0.0), "cov must be a number in"),
         (lambda: gaussian_sample([0.0], [[1.0]], 0, None), "n must be an integer in"),
+        (lambda: gaussian_sample([0.0], [[1.0]], 1, None), "rng must be a numpy.random.Generator"),
     ],
 )
 def test_bad_gaussian_arguments_are_refused_with_one_sentence(call, message):
@@ -509,7 +520,7 @@ def test_bernoulli_at_both_ends_gives_no_nan():
 def test_categorical_puts_p_k_on_e_k_and_agrees_with_bernoulli():
     p = np.array([0.5, 0.3, 0.2, 0.0])
     assert np.exp(categorical_log_pmf(np.eye(4), p)).tolist() == pytest.approx(p.tolist())
-    coin = categorical_log_pmf(one_hot([0, 1], 2), [0.7, 0.3])
+    coin = categorical_log_pmf(np.eye(2), [0.7, 0.3])
     assert coin == pytest.approx(bernoulli_log_pmf([0, 1], 0.3))
 
 
@@ -522,12 +533,6 @@ def test_moments_equal_sums_over_the_values():
         cov, sum(w * np.outer(e - mean, e - mean) for w, e in zip(p, E)), atol=1e-15
     )
     assert bernoulli_moments(0.3).cov[0, 0] == pytest.approx(0.3 * 0.49 + 0.7 * 0.09)
-
-
-def test_one_hot_puts_the_one_where_it_belongs():
-    assert one_hot([1, 0, 2], 3).argmax(axis=1).tolist() == [1, 0, 2]
-    with pytest.raises(ValueError, match="k must hold whole numbers from 0 to 2"):
-        one_hot([3], 3)
 
 
 def test_dirichlet_moments_equal_exact_integrals():
@@ -585,6 +590,9 @@ def test_samples_follow_their_probabilities_and_never_draw_the_impossible():
         (lambda: dirichlet_log_density([0.5, 0.6], [1, 1]), "p must sum to one"),
         (lambda: dirichlet_moments([1.0]), "alpha must hold at least 2 entries"),
         (lambda: dirichlet_sample([1.0, np.inf], 1, None), "alpha contains infinity"),
+        (lambda: dirichlet_sample([1.0, 2.0], 1, 0), "rng must be a numpy.random.Generator"),
+        (lambda: categorical_sample([1.0], 1, 0), "rng must be a numpy.random.Generator"),
+        (lambda: bernoulli_sample(0.5, 1, 0), "rng must be a numpy.random.Generator"),
     ],
 )
 def test_bad_discrete_arguments_are_refused_with_one_sentence(call, message):
