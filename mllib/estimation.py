@@ -11,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.integrate import quad
 from scipy.optimize import minimize
-from scipy.special import gammaln, xlogy
+from scipy.special import xlogy
 
 from mllib.base import (
     check_array,
     check_distribution,
+    check_rng,
     check_scalar,
     check_square,
     check_vector,
@@ -23,6 +24,7 @@ from mllib.base import (
     map_over,
 )
 from mllib.numerics import gaussian_log_density
+from mllib.probability import dirichlet_log_density
 
 __all__ = [
     "Dirichlet",
@@ -75,6 +77,13 @@ def _sample(x, name="x", at_least=1):
     return x
 
 
+def _size(x):
+    """Return the number of observations in a sample of any kind."""
+    if np.ndim(x) == 0 or len(x) == 0:
+        raise ValueError("x must hold at least one observation.")
+    return len(x)
+
+
 def _counts(counts, name="counts", *, length=None):
     counts = check_vector(counts, name, length=length)
     if len(counts) == 0 or (counts < 0).any():
@@ -93,8 +102,9 @@ class Gaussian(NamedTuple):
 
     def log_density(self, x):
         """Return log N(x; mean, variance) = -(log(2 pi v) + (x - m)^2 / v) / 2 in nats."""
-        v = _positive(self.variance, "variance")
-        return -0.5 * (np.log(2 * np.pi * v) + (np.asarray(x) - self.mean) ** 2 / v)
+        m, v = _real(self.mean, "mean"), _positive(self.variance, "variance")
+        x = check_vector(np.ravel(x), "x").reshape(np.shape(x))
+        return -0.5 * (np.log(2 * np.pi * v) + (x - m) ** 2 / v)
 
 
 class MultivariateGaussian(NamedTuple):
@@ -105,7 +115,7 @@ class MultivariateGaussian(NamedTuple):
 
     def log_density(self, X):
         """Return log N(x_i; mean, covariance) for each row of X, in nats."""
-        return gaussian_log_density(check_array(X), self.mean, _factor(self.covariance))
+        return _gaussian_log_densities(X, self.mean, self.covariance)
 
 
 class PointEstimate(NamedTuple):
@@ -153,9 +163,7 @@ class Dirichlet(NamedTuple):
 
     def log_density(self, p):
         """Return the log-density at one probability vector p of shape (K,), in nats."""
-        p = check_distribution(check_vector(p, "p", length=len(self.alpha)), "p")
-        constant = gammaln(self.alpha.sum()) - gammaln(self.alpha).sum()
-        return float(constant + xlogy(self.alpha - 1, p).sum())
+        return dirichlet_log_density(check_vector(p, "p", length=len(self.alpha)), self.alpha)
 
     def update(self, counts):
         """Return the posterior after further counts, shape (K,)."""
@@ -217,12 +225,11 @@ def log_likelihood(log_density, x, *theta):
     >>> round(log_likelihood(lambda x, r: np.log(r) - r * x, np.array([1.0, 2.0]), 0.5), 4)
     -2.8863
     """
-    if len(x) == 0:
-        raise ValueError("x must hold at least one observation.")
+    n = _size(x)
     values = np.asarray(log_density(x, *theta), dtype=np.float64)
-    if values.shape != (len(x),):
+    if values.shape != (n,):
         raise ValueError(
-            f"log_density must return one number for each of the {len(x)} observations, "
+            f"log_density must return one number for each of the {n} observations, "
             f"got shape {values.shape}."
         )
     if np.isnan(values).any() or (values == np.inf).any():
@@ -300,19 +307,20 @@ def multivariate_gaussian_log_likelihood(X, mean, covariance):
     covariance : array of shape (d, d)
         Symmetric and positive definite.
     """
+    return float(_gaussian_log_densities(X, mean, covariance).sum())
+
+
+def _gaussian_log_densities(X, mean, covariance):
     X = check_array(X)
     mean = check_vector(mean, "mean", length=X.shape[1])
     covariance = check_square(covariance, "covariance", size=X.shape[1], symmetric=True)
-    return float(gaussian_log_density(X, mean, _factor(covariance)).sum())
-
-
-def _factor(covariance):
     try:
-        return np.linalg.cholesky(covariance)
+        L = np.linalg.cholesky(covariance)
     except np.linalg.LinAlgError as error:
         raise ValueError(
             "covariance must be positive definite: with a singular one there is no density."
         ) from error
+    return gaussian_log_density(X, mean, L)
 
 
 # Maximum likelihood --------------------------------------------------------------------------
@@ -549,7 +557,7 @@ def map_estimate(log_density, x, log_prior, start, *, bounds=None):
         If the objective is not finite at the start.
     """
     start = _sample(start, "start")
-    n, unit = len(x), np.where(start == 0, 1.0, np.abs(start))
+    n, unit = _size(x), np.where(start == 0, 1.0, np.abs(start))
 
     def loss(u):
         theta = unit * u
@@ -600,7 +608,8 @@ def exact_bias_variance(estimator, values, probabilities, n, target):
     Raises
     ------
     ValueError
-        If the probabilities are no law, or there are too many samples to list.
+        If the probabilities are no law, an estimate is not finite, or there are too many samples
+        to list.
 
     Examples
     --------
@@ -608,18 +617,27 @@ def exact_bias_variance(estimator, values, probabilities, n, target):
     EstimatorMoments(mean=0.75, bias=-0.25, variance=0.1875, mse=0.25, standard_error=0)
     """
     check_scalar(n, "n", low=1, integer=True)
-    law = list(zip(values, probabilities, strict=True))
-    check_distribution([float(p) for _, p in law], "probabilities")
+    if not np.iterable(values) or np.shape(probabilities) != (len(values),):
+        raise ValueError("values and probabilities must be sequences of one length.")
+    check_distribution(np.array(probabilities, dtype=float), "probabilities")
+    _real(target, "target")
+    law = list(zip(values, probabilities))
     if len(law) ** n > 10**6:
         raise ValueError(f"n must be smaller: {len(law)}^{n} samples are too many to list.")
     weights, estimates = [], []
     for sample in itertools.product(law, repeat=n):
         weights.append(math.prod(p for _, p in sample))
         estimates.append(estimator([v for v, _ in sample]))
+    _check_estimates(estimates)
     mean = sum(w * t for w, t in zip(weights, estimates))
     variance = sum(w * (t - mean) ** 2 for w, t in zip(weights, estimates))
     mse = sum(w * (t - target) ** 2 for w, t in zip(weights, estimates))
     return EstimatorMoments(mean, mean - target, variance, mse, 0)
+
+
+def _check_estimates(estimates):
+    if not np.isfinite(np.array(estimates, dtype=float)).all():
+        raise ValueError("estimator must return finite numbers: some of its estimates are not.")
 
 
 @dataclass(frozen=True)
@@ -674,14 +692,13 @@ def mc_bias_variance(estimator, draw, target, *, n, repetitions, rng, workers=1)
     """
     check_scalar(n, "n", low=1, integer=True)
     check_scalar(repetitions, "repetitions", low=2, integer=True)
-    if not isinstance(rng, np.random.Generator):
-        raise ValueError(f"rng must be a numpy.random.Generator, got {rng!r}.")
+    check_rng(rng)
+    _real(target, "target")
     sizes = np.diff(np.linspace(0, repetitions, min(16, repetitions) + 1).astype(int))
     blocks = [(child, int(size)) for child, size in zip(rng.spawn(len(sizes)), sizes)]
     parts = map_over(_Repetitions(estimator, draw, n), blocks, workers)
     T = np.array([t for part in parts for t in part])
-    if not np.isfinite(T).all():
-        raise ValueError("estimator must return finite numbers: some of its estimates are not.")
+    _check_estimates(T)
     mean, variance = float(T.mean()), float(T.var())
     mse = float(np.mean((T - target) ** 2))
     return EstimatorMoments(mean, mean - target, variance, mse, math.sqrt(variance / repetitions))
@@ -738,7 +755,7 @@ def fisher_information(log_density, theta, *, support=None, interval=None):
         support = _sample(support, "support")
         mass, mean, information = (float(np.sum(moment(support, k))) for k in range(3))
     else:
-        low, high = interval
+        low, high = check_vector(interval, "interval", length=2, finite=False)
         mass, mean, information = (
             quad(moment, low, high, args=(k,), limit=200)[0] for k in range(3)
         )

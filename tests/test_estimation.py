@@ -113,6 +113,10 @@ def test_sum_of_logs_survives_where_the_product_does_not():
         (lambda: gaussian_log_likelihood([1.0], np.inf, 1.0), "mean must be a finite number"),
         (lambda: gaussian_log_likelihood([np.nan], 0.0, 1.0), "x contains NaN"),
         (lambda: Gaussian(0.0, -1.0).log_density([1.0]), "variance must be a number"),
+        (lambda: Gaussian(np.nan, 1.0).log_density([1.0]), "mean must be a number"),
+        (lambda: Gaussian(0.0, 1.0).log_density([np.nan]), "x contains NaN"),
+        (lambda: MultivariateGaussian([0.0], [[1.0]]).log_density([[1.0, 2.0]]), "mean must have"),
+        (lambda: log_likelihood(coin, 1.0, 0.5), "x must hold at least one"),
         (
             lambda: multivariate_gaussian_log_likelihood([[1.0, 2.0]], [0, 0], np.ones((2, 2))),
             "covariance must be positive definite",
@@ -185,7 +189,6 @@ def test_a_singular_sample_covariance_has_no_maximum(X):
 
 def test_columns_of_very_different_scale_are_not_called_dependent():
     X = np.random.default_rng(2).standard_normal((20, 3)) * [1e-9, 1.0, 1e9]
-    assert np.all(np.linalg.eigvalsh(np.corrcoef(multivariate_gaussian_mle(X).covariance)) > -1)
     np.testing.assert_allclose(multivariate_gaussian_mle(X).covariance, np.cov(X.T, bias=True))
 
 
@@ -345,7 +348,13 @@ def test_simulation_does_not_depend_on_the_workers():
             "probabilities must sum to one",
         ),
         (lambda: exact_bias_variance(max, [0, 1], [0.5, 0.5], 20, 0), "n must be smaller"),
-        (lambda: exact_bias_variance(max, [0, 1], [1.0], 2, 0), "zip"),
+        (lambda: exact_bias_variance(max, [0, 1], [1.0], 2, 0), "sequences of one length"),
+        (lambda: exact_bias_variance(max, 0.5, [1.0], 2, 0), "sequences of one length"),
+        (lambda: exact_bias_variance(max, [0, 1], [0.5, 0.5], 2, np.nan), "target must be"),
+        (
+            lambda: exact_bias_variance(lambda x: np.inf, [0, 1], [0.5, 0.5], 2, 0),
+            "estimator must return finite numbers",
+        ),
         (lambda: exact_bias_variance(max, [0, 1], [0.5, 0.5], 0, 0), "n must be an integer"),
         (
             lambda: mc_bias_variance(np.mean, None, 0, n=2, repetitions=2, rng=0),
@@ -365,6 +374,7 @@ def test_simulation_does_not_depend_on_the_workers():
         (lambda: fisher_information(coin, 0.5), "either support"),
         (lambda: fisher_information(coin, 0.5, support=[0, 1], interval=(0, 1)), "either support"),
         (lambda: fisher_information(coin, 0.5, support=[1]), "add up to probability 1"),
+        (lambda: fisher_information(coin, 0.5, interval=1.0), "interval must be a vector"),
         (
             lambda: fisher_information(lambda x, t: -np.log(t) + 0 * x, 2.0, interval=(0, 2.0)),
             "score must have mean 0",
@@ -478,6 +488,7 @@ def test_dirichlet_mode_is_the_map_estimate_and_not_the_mean():
         (lambda: Dirichlet(np.array([0.5, 2.0])).mode, "alpha must be at least 1"),
         (lambda: Dirichlet(np.array([1.0, 1.0])).mode, "alpha must be at least 1"),
         (lambda: Dirichlet(np.array([2.0, 1.0])).log_density([0.5, 0.6]), "p must sum to one"),
+        (lambda: Dirichlet(np.array([0.5, 1.0])).log_density([0.0, 1.0]), "infinite there"),
     ],
 )
 def test_posteriors_refuse_bad_input(call, message):
