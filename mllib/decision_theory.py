@@ -114,6 +114,24 @@ def _real(v, name):
     return check_vector(np.ravel(v), name).reshape(shape)
 
 
+def _check_shapes(**arrays):
+    """Refuse arguments of an elementwise loss whose shapes do not go together."""
+    try:
+        np.broadcast_shapes(*(v.shape for v in arrays.values()))
+    except ValueError:
+        shapes = " and ".join(str(v.shape) for v in arrays.values())
+        raise ValueError(
+            f"{' and '.join(arrays)} must have shapes that go together elementwise, got {shapes}."
+        ) from None
+
+
+def _reals(**arguments):
+    """Return the arguments of an elementwise loss as finite float64, in their order."""
+    arrays = {name: _real(v, name) for name, v in arguments.items()}
+    _check_shapes(**arrays)
+    return arrays.values()
+
+
 def _probabilities(p, name="p"):
     """Return rows of probabilities, shape (m, K)."""
     return check_distribution(check_array(p, name), name)
@@ -200,6 +218,7 @@ def zero_one(y, f):
     for v, name in ((y, "y"), (f, "f")):
         if v.dtype.kind == "f" and np.isnan(v).any():
             raise ValueError(f"{name} contains NaN: remove those samples first.")
+    _check_shapes(y=y, f=f)
     return np.asarray(f != y, dtype=float)
 
 
@@ -211,7 +230,8 @@ def squared(y, f):
     >>> squared([1.0, 2.0], 4.0)
     array([9., 4.])
     """
-    return (_real(f, "f") - _real(y, "y")) ** 2
+    y, f = _reals(y=y, f=f)
+    return (f - y) ** 2
 
 
 def absolute(y, f):
@@ -222,7 +242,8 @@ def absolute(y, f):
     >>> absolute([1.0, 2.0], 4.0)
     array([3., 2.])
     """
-    return np.abs(_real(f, "f") - _real(y, "y"))
+    y, f = _reals(y=y, f=f)
+    return np.abs(f - y)
 
 
 def norm_loss(y, f, p=2):
@@ -235,8 +256,8 @@ def norm_loss(y, f, p=2):
     """
     if p != np.inf:
         check_scalar(p, "p", low=1)
-    r = np.atleast_1d(_real(f, "f") - _real(y, "y"))
-    return np.linalg.norm(r, ord=p, axis=-1)
+    y, f = _reals(y=y, f=f)
+    return np.linalg.norm(np.atleast_1d(f - y), ord=p, axis=-1)
 
 
 def log_loss(y, p):
@@ -254,7 +275,7 @@ def log_loss(y, p):
     >>> log_loss([1, 0], [0.5, 0.0])
     array([0.69314718, 0.        ])
     """
-    y, p = _real(y, "y"), _real(p, "p")
+    y, p = _reals(y=y, p=p)
     if not np.isin(y, (0.0, 1.0)).all():
         raise ValueError("y must hold only 0 and 1: turn labels -1 and +1 into (y + 1)/2.")
     if ((p < 0) | (p > 1)).any():
@@ -325,6 +346,7 @@ def cost_loss(cost):
         for v, name, size in ((y, "y", cost.shape[1]), (f, "f", cost.shape[0])):
             if v.dtype.kind not in "iu" or (v < 0).any() or (v >= size).any():
                 raise ValueError(f"{name} must hold whole numbers from 0 to {size - 1}.")
+        _check_shapes(y=y, f=f)
         return cost[f, y]
 
     return loss
@@ -341,6 +363,21 @@ def _values(values, K):
             f"{values.shape}."
         )
     return values
+
+
+def _losses(loss, y, f, shape):
+    """Return L(y, f), which may be infinite but not NaN, as an array of that shape."""
+    if not callable(loss):
+        raise ValueError(f"loss must be a function of y and f, such as squared; got {loss!r}.")
+    L = np.asarray(loss(y, f), dtype=float)
+    if np.isnan(L).any():
+        raise ValueError("loss must not return NaN: check its values at the predictions f.")
+    try:
+        return np.broadcast_to(L, shape)
+    except ValueError:
+        raise ValueError(
+            f"loss must work elementwise: it returned shape {L.shape} instead of {shape}."
+        ) from None
 
 
 def conditional_risk(loss, f, p, values=None):
@@ -379,9 +416,7 @@ def conditional_risk(loss, f, p, values=None):
     f, values = np.asarray(f), _values(values, p.shape[1])
     if f.shape != (len(p),):
         raise ValueError(f"f must have one entry for each of the {len(p)} rows, got {f.shape}.")
-    L = np.broadcast_to(loss(values[None, :], f[:, None]), p.shape)
-    if np.isnan(L).any():
-        raise ValueError("loss must not return NaN: check its values at the predictions f.")
+    L = _losses(loss, values[None, :], f[:, None], p.shape)
     return np.sum(p * np.where(p > 0, L, 0.0), axis=1)  # (eq-decision-theory-conditional)
 
 
@@ -442,6 +477,11 @@ def empirical_risk(loss, f, y):
     -------
     float
 
+    Raises
+    ------
+    ValueError
+        If f and y are not vectors of one length, or the loss is NaN somewhere.
+
     References
     ----------
     Book: decision-theory-empirical-risk.
@@ -456,7 +496,7 @@ def empirical_risk(loss, f, y):
         raise ValueError(
             f"f and y must be non-empty vectors of one length, got shapes {f.shape} and {y.shape}."
         )
-    return float(np.mean(loss(y, f)))  # (eq-decision-theory-empirical)
+    return float(np.mean(_losses(loss, y, f, y.shape)))  # (eq-decision-theory-empirical)
 
 
 # Optimal rules -------------------------------------------------------------------------------
@@ -720,6 +760,19 @@ def reject_tradeoff(joint, theta):
 # Regions and densities -----------------------------------------------------------------------
 
 
+def _decisions(rule, x):
+    """Return what a rule decides about each of the points stacked along the first axis of x."""
+    if not callable(rule):
+        raise ValueError(f"rule must be a function of an array of points, got {rule!r}.")
+    decided = np.asarray(rule(x))
+    if decided.shape != x.shape[:1]:
+        raise ValueError(
+            f"rule must return one decision for each of the {len(x)} points, got shape "
+            f"{decided.shape}."
+        )
+    return decided
+
+
 def boundary_points(rule, U, V, *, steps=60):
     """Return one boundary point on each segment from u to v whose ends are decided differently.
 
@@ -749,12 +802,12 @@ def boundary_points(rule, U, V, *, steps=60):
             f"U and V must have one shape, (q,) or (q, d), got {U.shape} and {V.shape}."
         )
     check_scalar(steps, "steps", low=1, integer=True)
-    start = np.asarray(rule(U))
-    if (start == np.asarray(rule(V))).any():
+    start = _decisions(rule, U)
+    if (start == _decisions(rule, V)).any():
         raise ValueError("rule must decide differently at the two ends of each segment.")
     for _ in range(steps):
         middle = U + (V - U) / 2
-        same = np.asarray(rule(middle)) == start
+        same = _decisions(rule, middle) == start
         same = same.reshape(same.shape + (1,) * (U.ndim - 1))
         U, V = np.where(same, middle, U), np.where(same, V, middle)
     return U + (V - U) / 2
@@ -786,11 +839,21 @@ def decision_boundaries(rule, low, high, *, points=2001):
     check_scalar(high, "high", low=low, open_low=True)
     check_scalar(points, "points", low=2, integer=True)
     grid = np.linspace(low, high, points)
-    decided = np.asarray(rule(grid))
+    decided = _decisions(rule, grid)
     change = np.flatnonzero(decided[1:] != decided[:-1])
     if change.size == 0:
         return np.empty(0)
     return boundary_points(rule, grid[change], grid[change + 1])
+
+
+def _density_values(density, x):
+    """Return p(x | k) at each node."""
+    if not callable(density):
+        raise ValueError(f"densities must be functions of an array, got {density!r}.")
+    p = _real(density(x), "densities")
+    if p.shape != x.shape:
+        raise ValueError(f"densities must map shape {x.shape} to the same shape, got {p.shape}.")
+    return p
 
 
 def density_table(densities, prior, breaks, *, points=40):
@@ -841,7 +904,7 @@ def density_table(densities, prior, breaks, *, points=40):
     node, weight = np.polynomial.legendre.leggauss(points)
     half = np.diff(breaks)[:, None] / 2
     x = (breaks[:-1, None] + half * (1 + node)).ravel()
-    p = np.column_stack([_real(density(x), "densities") for density in densities])
+    p = np.column_stack([_density_values(density, x) for density in densities])
     joint = (half * weight).ravel()[:, None] * prior * p
     if abs(joint.sum() - 1) > 1e-8 or (p < 0).any():
         raise ValueError(
@@ -884,7 +947,12 @@ def confusion_matrix(y, predicted, classes=None):
     """
     y, predicted = _label_pair(y, predicted)
     if classes is None:
-        classes = sorted(set(y.tolist()) | set(predicted.tolist()))
+        try:
+            classes = sorted(set(y.tolist()) | set(predicted.tolist()))
+        except TypeError:
+            raise ValueError(
+                "y and predicted must hold labels of one kind, or pass classes."
+            ) from None
     classes = _labels(classes, "classes")
     b, a = _index(y, classes, "y"), _index(predicted, classes, "predicted")
     N = np.zeros((len(classes), len(classes)), dtype=int)

@@ -118,6 +118,14 @@ def test_losses_say_what_is_wrong():
         cost_loss(MEDICAL)([0, 1], [0, 2])
 
 
+@pytest.mark.parametrize("loss", [zero_one, squared, absolute, norm_loss, cost_loss(MEDICAL)])
+def test_losses_refuse_shapes_that_do_not_go_together(loss):
+    with pytest.raises(ValueError, match=r"y and f must have shapes that .*\(2,\) and \(3,\)\."):
+        loss([0, 1], [0, 1, 1])
+    with pytest.raises(ValueError, match=r"y and p must have shapes that .*\(2,\) and \(3,\)\."):
+        log_loss([0, 1], [0.5, 0.5, 0.5])
+
+
 # risks ---------------------------------------------------------------------------------------
 
 
@@ -171,6 +179,12 @@ def test_risks_say_what_is_wrong():
         conditional_risk(squared, [0.0], [[0.5, 0.5]], [1.0])
     with pytest.raises(ValueError, match="loss must not return NaN"):
         conditional_risk(lambda y, f: np.nan * (y + f), [0], [[0.5, 0.5]])
+    with pytest.raises(ValueError, match="loss must not return NaN"):
+        empirical_risk(lambda y, f: np.nan * (y + f), [0], [1])
+    with pytest.raises(ValueError, match=r"it returned shape \(7,\) instead of \(1, 2\)"):
+        conditional_risk(lambda y, f: np.ones(7), [0], [[0.5, 0.5]])
+    with pytest.raises(ValueError, match="loss must be a function of y and f"):
+        empirical_risk("squared", [0], [1])
     with pytest.raises(ValueError, match="f and y must be non-empty vectors of one length"):
         empirical_risk(squared, [1.0], [1.0, 2.0])
 
@@ -313,6 +327,14 @@ def test_bayes_error_of_two_gaussians_equals_the_normal_tail():
 def test_regions_and_densities_say_what_is_wrong():
     with pytest.raises(ValueError, match="decide differently at the two ends"):
         boundary_points(lambda x: x > 5, [0.0], [1.0])
+    for bad in (5.0, lambda x: 1, lambda x: np.zeros((len(x), 2))):
+        with pytest.raises(ValueError, match=r"rule must (be a function|return one decision)"):
+            decision_boundaries(bad, -1.0, 1.0)
+        with pytest.raises(ValueError, match=r"rule must (be a function|return one decision)"):
+            boundary_points(bad, [0.0], [1.0])
+    for bad in (0.5, lambda x: 0.5):
+        with pytest.raises(ValueError, match=r"densities must (be functions|map shape)"):
+            density_table([norm.pdf, bad], [0.5, 0.5], [-9.0, 9.0])
     with pytest.raises(ValueError, match="U and V must have one shape"):
         boundary_points(lambda x: x > 5, [0.0], [1.0, 2.0])
     with pytest.raises(ValueError, match="high must be a number"):
@@ -382,6 +404,8 @@ def test_metrics_say_what_is_wrong():
         accuracy([1], [[1]])
     with pytest.raises(ValueError, match="positive=1 is not among the labels"):
         recall(["s", "h"], ["s", "s"])
+    with pytest.raises(ValueError, match="must hold labels of one kind, or pass classes"):
+        confusion_matrix(np.array(["a", 1], dtype=object), ["a", "a"])
     with pytest.raises(ValueError, match="must not repeat a label"):
         confusion_matrix([0, 1], [0, 1], [0, 1, 1])
     with pytest.raises(ValueError, match="f must have 2 entries"):
