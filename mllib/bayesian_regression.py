@@ -15,6 +15,7 @@ from mllib.base import (
     check_array,
     check_choice,
     check_features,
+    check_rng,
     check_scalar,
     check_square,
     check_targets,
@@ -136,14 +137,20 @@ def _factor(V, name):
     return L
 
 
-def _belief(belief):
-    if not isinstance(belief, WeightBelief):
-        raise ValueError("belief must be a WeightBelief, as posterior returns it.")
-    return belief
+def _factor_one_plus(scale, M):
+    """Return the lower Cholesky factor of I + scale M, whose eigenvalues are all at least 1."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        B = np.eye(len(M)) + scale * M
+    if not np.isfinite(B).all():
+        raise ValueError(
+            "beta times the prior variance is too large for this X: lower beta or narrow the prior."
+        )
+    return cholesky(B, lower=True, check_finite=False)
 
 
 def _inputs(belief, X):
-    _belief(belief)
+    if not isinstance(belief, WeightBelief):
+        raise ValueError("belief must be a WeightBelief, as posterior returns it.")
     X, d = check_array(X), len(belief.mean)
     if X.shape[1] != d:
         raise ValueError(f"X must have {d} columns, one for each weight, got {X.shape[1]}.")
@@ -178,7 +185,8 @@ def posterior(X, y, beta, mu_0, V_0):
     Raises
     ------
     ValueError
-        If shapes disagree, entries are not finite, beta <= 0 or V_0 is singular.
+        If shapes disagree, entries are not finite, beta <= 0, V_0 is singular, or beta V_0 is so
+        large that beta V_0 X^T X overflows.
 
     References
     ----------
@@ -193,8 +201,7 @@ def posterior(X, y, beta, mu_0, V_0):
     sums, beta = _sums(X, y), _positive(beta, "beta")
     mu_0 = check_vector(mu_0, "mu_0", length=len(sums.b))
     L = _factor(check_square(V_0, "V_0", size=len(sums.b)), "V_0")
-    B = np.eye(len(L)) + beta * (L.T @ sums.S @ L)
-    C = cholesky(B, lower=True)
+    C = _factor_one_plus(beta, L.T @ sums.S @ L)  # the bracket is C C^T
     half = solve_triangular(C, L.T, lower=True)  # V_n = half^T half
     step = half.T @ (half @ (beta * (sums.b - sums.S @ mu_0)))
     return WeightBelief(mu_0 + step, half.T @ half, beta)
@@ -338,8 +345,7 @@ def sample_predictive(belief, X, S, rng, *, noise=True):
     """
     X = _inputs(belief, X)
     check_scalar(S, "S", low=1, integer=True)
-    if not isinstance(rng, np.random.Generator):
-        raise ValueError("rng must be a numpy.random.Generator: pass numpy.random.default_rng(0).")
+    check_rng(rng)
     L = _factor(belief.covariance, "belief.covariance")
     W = belief.mean + rng.standard_normal((S, len(L))) @ L.T
     draws = W @ X.T
@@ -370,7 +376,8 @@ def log_evidence(X, y, alpha, beta):
     Raises
     ------
     ValueError
-        If shapes disagree, entries are not finite, or a precision is not above 0.
+        If shapes disagree, entries are not finite, a precision is not above 0, or beta / alpha is
+        so large that beta / alpha X^T X overflows.
 
     References
     ----------
@@ -382,11 +389,10 @@ def log_evidence(X, y, alpha, beta):
     -2.2655
     """
     sums, alpha, beta = _sums(X, y), _positive(alpha, "alpha"), _positive(beta, "beta")
-    n, d = len(y), len(sums.b)
-    L = cholesky(np.eye(d) + beta / alpha * sums.S, lower=True)  # A / alpha = L L^T
+    L = _factor_one_plus(beta / alpha, sums.S)  # A / alpha = L L^T
     mu = cho_solve((L, True), beta / alpha * sums.b)
     r = np.asarray(y, dtype=float) - np.asarray(X, dtype=float) @ mu
-    fit = n * np.log(beta / (2 * np.pi)) - beta * (r @ r) - alpha * (mu @ mu)
+    fit = len(r) * np.log(beta / (2 * np.pi)) - beta * (r @ r) - alpha * (mu @ mu)
     return float(0.5 * fit - np.log(np.diag(L)).sum())  # (eq-bayesian-regression-evidence)
 
 
@@ -501,17 +507,17 @@ def evidence_maximization(
     >>> round(1 / run.alpha, 2), round(1 / run.beta, 3), run.converged
     (1.07, 0.021, True)
     """
-    _sums(X, y)
+    sums = _sums(X, y)
     X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
     check_choice(method, "method", ("fixed-point", "em"))
     check_scalar(tol, "tol", low=0)
     check_scalar(max_iter, "max_iter", low=1, integer=True)
     given = [None if p is None else _positive(p, q) for p, q in ((alpha, "alpha"), (beta, "beta"))]
-    if not X.any() or not y.any():
-        which = "X" if not X.any() else "y"
+    if not sums.S.any() or sums.c == 0:
+        which = "X" if not sums.S.any() else "y"
         raise ValueError(
-            f"{which} is zero everywhere (or constant, with a free offset), so the "
-            f"evidence prefers no precision: pass alpha and beta."
+            f"{which} is zero everywhere (or constant, with a free offset, or too small to be "
+            f"squared), so the evidence prefers no precision: pass alpha and beta."
         )
     return _maximise(_spectrum(X, y), given, method, tol, max_iter)
 

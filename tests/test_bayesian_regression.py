@@ -330,6 +330,10 @@ def test_other_bad_arguments():
         br.sample_predictive(belief, X, 0, np.random.default_rng(0))
     with pytest.raises(ValueError, match="rng must be"):
         br.sample_predictive(belief, X, 5, 0)
+    for call in (br.posterior, br.isotropic_posterior, br.log_evidence, br.evidence_gradient):
+        wide = (1e300, np.zeros(3), 1e300 * np.eye(3)) if call is br.posterior else (1e-300, 1e300)
+        with pytest.raises(ValueError, match="beta times the prior variance is too large"):
+            call(X, y, *wide)
     with pytest.raises(ValueError, match="method must be one of"):
         br.evidence_maximization(X, y, method="newton")
     with pytest.raises(ValueError, match="max_iter"):
@@ -344,6 +348,12 @@ def test_nothing_to_learn_from_is_said():
         BayesianLinearRegression().fit(X, np.full(12, 3.0))
     with pytest.raises(ValueError, match="X is zero everywhere"):
         BayesianLinearRegression().fit(np.ones((12, 2)), y)
+    for tiny in (
+        lambda: br.evidence_maximization(1e-200 * X, y),
+        lambda: br.evidence_maximization(X, 1e-200 * y),
+    ):
+        with pytest.raises(ValueError, match="too small to be squared"):
+            tiny()
     model = BayesianLinearRegression(alpha=1.0, beta=1.0).fit(X, np.full(12, 3.0))
     np.testing.assert_allclose(model.predict(X), 3)
 
