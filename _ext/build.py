@@ -42,6 +42,7 @@ SOURCES = (
     "requirements.txt",
     "_ext/**/*",
     "_static/**/*",
+    "api/**/*",
     "chapters/**/*",
     "mllib/**/*.py",
     "tests/test_*.py",

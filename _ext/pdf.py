@@ -61,7 +61,8 @@ def articles(site, pages):
 
 def key(page):
     """Return the word that stands before the anchors of a page."""
-    return page.rsplit("/", 1)[-1]
+    folder, _, name = page.rpartition("/")
+    return name if folder.startswith("chapters") else page.replace("/", "-")
 
 
 def joined(page, html, pages):
@@ -301,7 +302,8 @@ def settings():
     toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
     parts = [("", [toc["root"]])]
     for part in toc["parts"]:
-        parts.append((part["caption"], [chapter["file"] for chapter in part["chapters"]]))
+        files = [[page, *page.get("sections", [])] for page in part["chapters"]]
+        parts.append((part["caption"], [one["file"] for group in files for one in group]))
     return book, parts
 
 

@@ -1,16 +1,21 @@
-"""The reference of ``mllib``: ``{api-reference}`` writes a section per module from docstrings."""
+"""The reference of ``mllib``, from its docstrings: a page for each module, and the list of them.
+
+``{api-index}`` lists the modules in the order of the chapters; ``{api-module} perceptron``, alone
+on its page ``api/perceptron``, writes out one of them. A module without a page fails the build.
+"""
 
 import ast
 import re
 from pathlib import Path
 
-from docutils import nodes
 from myst_parser.mdit_to_docutils.base import make_document
 from myst_parser.mocking import MockRSTParser
 from sphinx.util.docutils import SphinxDirective
 
 #: What every chapter builds on, before the modules of the chapters.
 GENERAL = ("base", "numerics")
+#: The folder of the pages.
+PAGES = "api"
 
 
 def modules(source, order):
@@ -42,27 +47,19 @@ def public(path):
     return [name for name in defined if name in listed]
 
 
-class ApiReference(SphinxDirective):
-    """Write a section for each module, each public name with its docstring."""
+def summary(path):
+    """Return the first line of the docstring of the module at ``path``."""
+    return ast.get_docstring(ast.parse(Path(path).read_text(encoding="utf-8"))).split("\n")[0]
 
-    def run(self):
-        """Return the sections; a change of a module makes the page out of date."""
-        package = Path(self.env.srcdir) / "mllib"
-        order = [Path(docname).name for docname in self.config.external_site_map]
-        sections = []
-        for name in modules(package, order):
-            path = package / f"{name}.py"
-            self.env.note_dependency(str(path))
-            section = nodes.section(ids=[f"mllib-{name.replace('_', '-')}"])
-            section += nodes.title("", "", nodes.literal("", f"mllib.{name}"))
-            lines = [f".. automodule:: mllib.{name}", ""]
-            for item in public(path):
-                kind = "autoclass" if item.lstrip("_")[0].isupper() else "autofunction"
-                lines += [f".. {kind}:: mllib.{name}.{item}"]
-                lines += ["   :members:", ""] if kind == "autoclass" else [""]
-            section += self.parsed(lines)
-            sections.append(section)
-        return sections
+
+class Reference(SphinxDirective):
+    """What both directives share."""
+
+    def module(self, name):
+        """Return the path of a module; a change of it makes the page out of date."""
+        path = Path(self.env.srcdir) / "mllib" / f"{name}.py"
+        self.env.note_dependency(str(path))
+        return path
 
     def parsed(self, lines):
         """Return the nodes of reStructuredText ``lines``: autodoc writes no other markup."""
@@ -72,6 +69,38 @@ class ApiReference(SphinxDirective):
         inner.reporter = self.state.document.reporter
         MockRSTParser().parse("\n".join(lines), inner)
         return inner.children
+
+
+class ApiIndex(Reference):
+    """``{api-index}``: every module with what it computes, its page, and its public names."""
+
+    def run(self):
+        """Return a list of definitions in the order of the chapters."""
+        package = Path(self.env.srcdir) / "mllib"
+        order = [Path(docname).name for docname in self.config.external_site_map]
+        lines = []
+        for name in modules(package, order):
+            path = self.module(name)
+            names = [f":py:obj:`~mllib.{name}.{item}`" for item in public(path)]
+            lines += [f":doc:`mllib.{name} </{PAGES}/{name.replace('_', '-')}>`"]
+            lines += [f"    {line}" for line in (*plain([summary(path)]), "", ", ".join(names), "")]
+        return self.parsed(lines)
+
+
+class ApiModule(Reference):
+    """``{api-module} name``: a module and each of its public names with its docstring."""
+
+    required_arguments = 1
+
+    def run(self):
+        """Return what autodoc makes of the module."""
+        (name,) = self.arguments
+        lines = [f".. automodule:: mllib.{name}", ""]
+        for item in public(self.module(name)):
+            kind = "autoclass" if item.lstrip("_")[0].isupper() else "autofunction"
+            lines += [f".. {kind}:: mllib.{name}.{item}"]
+            lines += ["   :members:", ""] if kind == "autoclass" else [""]
+        return self.parsed(lines)
 
 
 _CODE = re.compile(r"(``.+?``|:[a-z:]+:`[^`]+`|`[^`]+`_{0,2})")
@@ -103,7 +132,8 @@ def escape_docstring(app, what, name, obj, options, lines):
 
 
 def setup(app):
-    """Register the directive."""
+    """Register the directives."""
     app.connect("autodoc-process-docstring", escape_docstring, priority=100)
-    app.add_directive("api-reference", ApiReference)
+    app.add_directive("api-index", ApiIndex)
+    app.add_directive("api-module", ApiModule)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -32,7 +32,7 @@ from docutils.parsers.rst import directives
 from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
-from sphinx.util import logging
+from sphinx.util import docname_join, logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 from sphinx_proof.nodes import proof_node
@@ -719,6 +719,8 @@ class FillPlaces(SphinxPostTransform):
             parts = [stated.deepcopy()]
         for part in parts:
             for reference in part.findall(addnodes.pending_xref):
+                if reference["reftype"] == "doc":  # named from the folder of the chapter
+                    reference["reftarget"] = "/" + docname_join(docname, reference["reftarget"])
                 reference["refdoc"] = self.env.docname  # links start from the copy
             for reference in part.findall(nodes.reference):
                 if reference.get("refid"):  # a link within the page leads back to that page

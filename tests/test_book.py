@@ -319,7 +319,7 @@ def test_the_project_stands_alone():
 
 def test_the_top_level_is_the_table_of_contents():
     expected = ["_config.yml", "_toc.yml", "README.md", "requirements.txt", "pyproject.toml"]
-    expected += ["Makefile", "chapters", "mllib", "tests", "benchmarks", "_static", "_ext"]
+    expected += ["Makefile", "chapters", "api", "mllib", "tests", "benchmarks", "_static", "_ext"]
     expected += ["LICENSE", "CONTRIBUTING.md", "CITATION.cff", ".ci"]
     for name in expected:
         assert (ROOT / name).exists(), name

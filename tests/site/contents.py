@@ -13,7 +13,10 @@ PATIENCE = 120_000  # milliseconds that a busy machine may take for one step
 def pages():
     """Return the content pages in the order of the table of contents."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    files = [toc["root"]] + [c["file"] for part in toc["parts"] for c in part["chapters"]]
+    files = [toc["root"]]
+    for part in toc["parts"]:
+        for page in part["chapters"]:
+            files += [page["file"], *(section["file"] for section in page.get("sections", []))]
     return [f"{name}.html" for name in files]
 
 

@@ -36,7 +36,7 @@ SHIFT = 0.02
 PHONE = {"width": 412, "height": 823}
 DESK = 1265  # a window of 1280 px with a scroll bar
 #: Pages that print code.
-PRINTING = [*chapters(), "chapters/api.html"]
+PRINTING = [*chapters(), "chapters/how-to-read.html"]
 
 
 def on_a_page(page):

@@ -61,7 +61,7 @@ def test_the_index_knows_terms_results_functions_and_people():
     for link in (
         'perceptron.html#term-margin">term in',
         r'perceptron.html#perceptron-mistake-bound">Theorem \d+\.\d+ in',
-        'api.html#mllib.perceptron.mistake_bound">function, mllib.perceptron',
+        '../api/perceptron.html#mllib.perceptron.mistake_bound">function, mllib.perceptron',
     ):
         assert re.search(link, text), link
     assert re.search(r'Novikoff[^<]*: <a [^>]*href="classification/perceptron.html#id\d+"', text)
@@ -86,7 +86,7 @@ def test_every_page_leads_to_the_next_and_back():
         ("novikoff", "Novikoff mistake bound", f"{PERCEPTRON}#perceptron-mistake-bound"),
         ("margin", "margin", f"{PERCEPTRON}#term-margin"),
         ("responsibility", "responsibility", "mixtures-and-em.html#term-responsibility"),
-        ("mistake_bound", "mistake_bound", "api.html#mllib.perceptron.mistake_bound"),
+        ("mistake_bound", "mistake_bound", "api/perceptron.html#mllib.perceptron.mistake_bound"),
         ("KKT conditions", "KKT conditions", "#term-karush-kuhn-tucker-conditions"),
         ("BIC", "BIC", "mixtures-and-em.html#term-bayesian-information-criterion"),
         ("hoeffding", "Hoeffding", "concentration.html#"),

@@ -90,7 +90,9 @@ OVER = """() => [...document.querySelectorAll('h1, h2, h3, article p, article li
   .map((part) => part.outerHTML.slice(0, 120))"""
 
 
-@pytest.mark.parametrize("page", [*PAGES, "chapters/notation.html", "chapters/api.html"])
+@pytest.mark.parametrize(
+    "page", [*PAGES, "chapters/notation.html", "chapters/api.html", "api/perceptron.html"]
+)
 @pytest.mark.parametrize(("width", "scale"), [(320, 1), (640, 2)])
 def test_a_narrow_phone_and_200_percent_hold_the_text(context, address, page, width, scale):
     # A window of 1280 px at 200 % is one of 640 px whose pixels are twice as dense.
