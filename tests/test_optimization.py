@@ -426,8 +426,11 @@ def test_the_step_size_edge_is_two_over_the_largest_curvature(eta, converges):
 
 
 def test_gradient_descent_stops_at_a_minimum_without_a_step():
-    run = gradient_descent(bowl, bowl_gradient, [0.0, 0.0], eta=0.1)
-    assert (run.n_iter, run.converged) == (0, True)
+    for tol in (1e-6, 0.0):
+        run = gradient_descent(bowl, bowl_gradient, [0.0, 0.0], eta=0.1, tol=tol)
+        assert (run.n_iter, run.converged) == (0, True)
+        run = newton(bowl, bowl_gradient, lambda z: BOWL, [0.0, 0.0], tol=tol)
+        assert (run.n_iter, run.converged) == (0, True)
 
 
 def test_gradient_descent_refuses_in_one_sentence():
@@ -513,6 +516,20 @@ def test_sgd_looks_at_every_term_once_a_pass_when_shuffled():
     )
     assert [len(batch) for batch in seen] == [3, 3, 1]
     assert sorted(np.concatenate(seen)) == list(range(7))
+
+
+def test_sgd_draws_every_term_equally_often_when_uniform():
+    drawn = []
+
+    def note(z, batch):
+        if len(batch) < 3:  # not the gradient of the whole, for the trace
+            drawn.extend(batch)
+        return z * 0 + 1
+
+    sgd(lambda z: 1.0, note, [1.0], 3, eta=1.0, epochs=300, batch_size=2, rng=2)
+    counts = np.bincount(drawn)
+    assert counts.sum() == 300 * 2 * 2  # two batches of two in each pass
+    assert np.abs(counts - 400).max() < 6 * np.sqrt(1200 * 2 / 9)  # six standard deviations
 
 
 def test_sgd_repeats_itself_with_one_seed_and_stops_at_tol():
