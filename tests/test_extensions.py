@@ -297,6 +297,14 @@ def test_the_list_of_results_follows_a_change_of_a_chapter(project):
     assert "in 77 cases" in project.page("results/sums")
 
 
+def test_a_link_to_a_chapter_in_a_statement_leads_there_from_the_entry_too(project):
+    stated = text(THEOREM.format("sums-zero").replace("= a$.", "= a$ ({doc}`sums`)."))
+    assert project.build({"sums": [*GOOD_PAGE[:2], stated, *GOOD_PAGE[3:]]}) == []
+    assert re.search(
+        r'href="\.\./part/sums\.html"><span class="doc">', project.page("results/sums")
+    )
+
+
 def test_entries_are_written_again_only_when_something_changed(project):
     path = project.folder / "html" / "chapters" / "results" / "sums.html"
     project.build({"sums": GOOD_PAGE})
