@@ -1,4 +1,4 @@
-"""PAC learning: empirical risk, finite classes, shattering, VC dimension and its bounds.
+"""PAC learning: empirical risk minimisation, finite classes, shattering, VC dimension, bounds.
 
 Chapter: Learning theory, *PAC learning*. Main references: Vapnik and Chervonenkis (1971), Valiant
 (1984), Shalev-Shwartz and Ben-David (2014).
@@ -11,12 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from mllib.base import check_array, check_scalar, check_vector
-from mllib.concentration import hoeffding_bound
-from mllib.perceptron import is_separable
+from mllib.concentration import hoeffding_bound, hoeffding_radius, hoeffding_sample_size
+from mllib.decision_theory import add_intercept, zero_one
 
 __all__ = [
     "ErmResult",
-    "empirical_risk",
     "erm",
     "finite_class_bound",
     "finite_class_sample_size",
@@ -64,73 +63,56 @@ def _family(family):
     return np.unique(F.astype(bool), axis=0)
 
 
-# Empirical risk ------------------------------------------------------------------------------
+def _columns(points, n):
+    """Return points as whole numbers 0..n-1, or say what is wrong with them."""
+    points = np.asarray(points)
+    if points.size == 0 and points.ndim == 1:
+        return points.astype(int)
+    if points.ndim != 1 or points.dtype.kind not in "iu" or points.min() < 0 or points.max() >= n:
+        raise ValueError(f"points must list columns of family, whole numbers from 0 to {n - 1}.")
+    return points
 
 
-def empirical_risk(predictions, y):
-    """Return R_n(f) = (1/n) sum_i 1[f(x_i) != y_i] for one hypothesis or for each of several.
-
-    Parameters
-    ----------
-    predictions : array of shape (n,) or (m, n)
-        f(x_i), one row per hypothesis.
-    y : array of shape (n,)
-        Labels of any type.
-
-    Returns
-    -------
-    float or array of shape (m,)
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit or n = 0.
-
-    References
-    ----------
-    Book: pac-learning-setup.
-
-    Examples
-    --------
-    >>> empirical_risk([[0, 1, 1, 0], [1, 1, 1, 1]], [0, 1, 0, 0])
-    array([0.25, 0.75])
-    """
-    predictions, y = np.asarray(predictions), np.asarray(y)
-    if y.ndim != 1 or y.size == 0:
-        raise ValueError(f"y must be a vector with at least one label, got shape {y.shape}.")
-    if predictions.ndim not in (1, 2) or predictions.shape[-1] != len(y):
-        raise ValueError(
-            f"predictions must have one entry (or column) for each of the {len(y)} labels, got "
-            f"shape {predictions.shape}."
-        )
-    return np.mean(predictions != y, axis=-1)
+# Empirical risk minimisation -----------------------------------------------------------------
 
 
 def erm(predictions, y):
-    """Return the hypothesis of least empirical risk, argmin over f of R_n(f).
+    """Return the hypothesis of least empirical risk, argmin over f of R_n(f), for the 0-1 loss.
 
     Parameters
     ----------
     predictions : array of shape (m, n)
         f(x_i), one row per hypothesis.
     y : array of shape (n,)
+        Labels of any type.
 
     Returns
     -------
     ErmResult
+
+    Raises
+    ------
+    ValueError
+        If there is no hypothesis or no label, the shapes do not fit, or a label is NaN.
+
+    References
+    ----------
+    Book: pac-learning-erm.
 
     Examples
     --------
     >>> erm([[0, 0, 0], [0, 0, 1]], [0, 0, 1]).index
     1
     """
-    predictions = np.asarray(predictions)
-    if predictions.ndim != 2 or len(predictions) == 0:
+    predictions, y = np.asarray(predictions), np.asarray(y)
+    if y.ndim != 1 or y.size == 0:
+        raise ValueError(f"y must be a vector with at least one label, got shape {y.shape}.")
+    if predictions.ndim != 2 or len(predictions) == 0 or predictions.shape[1] != len(y):
         raise ValueError(
-            f"predictions must have one row per hypothesis and at least one row, got shape "
-            f"{predictions.shape}."
+            f"predictions must have one row per hypothesis, at least one, and one column for each "
+            f"of the {len(y)} labels, got shape {predictions.shape}."
         )
-    risks = empirical_risk(predictions, y)
+    risks = zero_one(y, predictions).mean(axis=1)
     best = int(np.argmin(risks))
     return ErmResult(best, float(risks[best]), risks)
 
@@ -165,7 +147,8 @@ def uniform_deviation_bound(n, epsilon, size):
 def finite_class_bound(n, delta, size):
     """Return sqrt((2/n) log(2 |F| / delta)), the excess risk of ERM with probability 1 - delta.
 
-    Losses lie in [0, 1]; the sample is i.i.d.
+    Losses lie in [0, 1]; the sample is i.i.d. It is twice the radius that Hoeffding's inequality
+    gives one function at risk delta / |F|.
 
     Parameters
     ----------
@@ -185,12 +168,14 @@ def finite_class_bound(n, delta, size):
     >>> round(finite_class_bound(4000, 0.05, 10), 4)
     0.0547
     """
-    _count(n, "n")
-    return math.sqrt(2 / n * math.log(2 * _count(size, "size") / _fraction(delta, "delta")))
+    return 2 * hoeffding_radius(n, _fraction(delta, "delta") / _count(size, "size"))
 
 
 def finite_class_sample_size(epsilon, delta, size):
     """Return the smallest whole n >= (2 / epsilon^2) log(2 |F| / delta).
+
+    It is what Hoeffding's inequality asks for one function, accuracy epsilon / 2 and risk
+    delta / |F|.
 
     Parameters
     ----------
@@ -204,9 +189,8 @@ def finite_class_sample_size(epsilon, delta, size):
     >>> finite_class_sample_size(0.1, 0.05, 10)
     1199
     """
-    size = _count(size, "size")
-    n = 2 / _fraction(epsilon, "epsilon") ** 2 * math.log(2 * size / _fraction(delta, "delta"))
-    return math.ceil(n * (1 - 1e-12))
+    epsilon, delta = _fraction(epsilon, "epsilon"), _fraction(delta, "delta")
+    return hoeffding_sample_size(epsilon / 2, delta / _count(size, "size"))
 
 
 # Shattering ----------------------------------------------------------------------------------
@@ -226,7 +210,8 @@ def patterns(family, points):
     -------
     array of bool of shape (number of labellings, len(points))
     """
-    return _patterns(_family(family), list(points))
+    F = _family(family)
+    return _patterns(F, _columns(points, F.shape[1]))
 
 
 def _patterns(F, points):
@@ -251,8 +236,7 @@ def is_shattered(family, points):
     >>> is_shattered([[0, 0, 0], [0, 0, 1], [0, 1, 1], [1, 1, 1]], [1])
     True
     """
-    points = list(points)
-    return len(_patterns(_family(family), points)) == 2 ** len(points)
+    return len(patterns(family, points)) == 2 ** len(points)
 
 
 def growth_function(family, k):
@@ -315,14 +299,17 @@ def vc_dimension(family):
 
 
 def linear_dichotomies(X, *, intercept=True):
-    """Return all labellings of the points that a hyperplane can make, by linear programming.
+    """Return all labellings 1[w^T x + b > 0] of the points, over w and b, by linear programming.
+
+    A labelling t is made if z_i^T w >= 1 where t_i = 1 and z_i^T w <= 0 where t_i = 0 is feasible,
+    with z_i = (1, x_i): any w with the right signs can be scaled to fulfil it.
 
     Parameters
     ----------
     X : array of shape (n, d)
         Points, at most 16 of them.
     intercept : bool
-        Whether the hyperplane may pass beside the origin.
+        Whether there is an offset b; without it z_i = x_i.
 
     Returns
     -------
@@ -337,13 +324,25 @@ def linear_dichotomies(X, *, intercept=True):
     --------
     >>> len(linear_dichotomies([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
     14
+    >>> linear_dichotomies([[1.0, 1.0], [-1.0, -1.0]], intercept=False).tolist()
+    [[0, 0], [0, 1], [1, 0]]
     """
+    from scipy.optimize import linprog
+
     X = check_array(X)
-    if len(X) > 16:
-        raise ValueError(f"X must have at most 16 rows, got {len(X)}: 2^n labellings are tried.")
-    labellings = itertools.product((0, 1), repeat=len(X))
-    made = [t for t in labellings if is_separable(X, 2.0 * np.array(t) - 1, intercept=intercept)]
-    return np.array(made, dtype=int).reshape(-1, len(X))
+    n = len(X)
+    if n > 16:
+        raise ValueError(f"X must have at most 16 rows, got {n}: 2^n labellings are tried.")
+    X = X / np.maximum(np.abs(X).max(axis=0), np.finfo(float).tiny)  # the unit does not matter
+    Z = add_intercept(X) if intercept else X
+
+    def is_made(t):
+        side = np.where(t, -1.0, 1.0)
+        answer = linprog(np.zeros(Z.shape[1]), side[:, None] * Z, -t, bounds=(None, None))
+        return answer.status == 0
+
+    labellings = np.array(list(itertools.product((0, 1), repeat=n)))
+    return labellings[[is_made(t) for t in labellings]]
 
 
 # Bounds --------------------------------------------------------------------------------------
@@ -369,7 +368,7 @@ def sauer_bound(n, d):
     11
     """
     _count(n, "n", low=0)
-    return sum(math.comb(n, i) for i in range(_count(d, "d", low=0) + 1))
+    return sum(math.comb(n, i) for i in range(min(n, _count(d, "d", low=0)) + 1))
 
 
 def vc_log_growth(n, d):
@@ -448,6 +447,8 @@ def vc_sample_size(epsilon, delta, d):
     high = low + 1
     while vc_generalisation_bound(high, d, delta) > epsilon:
         low, high = high, 2 * high
+        if high > 1e15:
+            raise ValueError("epsilon is too small: the sample size would exceed 1e15.")
     while high - low > 1:  # the bound exceeds epsilon at low (or 2 low < d), not at high
         middle = (low + high) // 2
         if vc_generalisation_bound(middle, d, delta) > epsilon:

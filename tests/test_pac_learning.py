@@ -25,12 +25,11 @@ def dichotomies_by_directions(X):
     return made
 
 
-def test_empirical_risk_and_erm():
+def test_erm_takes_the_least_share_of_errors():
     predictions = np.array([["a", "b", "a"], ["b", "b", "a"]])
-    assert pac.empirical_risk(predictions, ["b", "b", "b"]).tolist() == [2 / 3, 1 / 3]
-    assert pac.empirical_risk(predictions[0], ["a", "b", "a"]) == 0
     best = pac.erm(predictions, ["b", "b", "b"])
-    assert (best.index, best.risk) == (1, pytest.approx(1 / 3))
+    assert best.risks.tolist() == [2 / 3, 1 / 3]
+    assert (best.index, best.risk) == (1, 1 / 3)
     assert pac.erm([[0, 1], [1, 0]], [1, 1]).index == 0  # a tie
 
 
@@ -40,6 +39,8 @@ def test_finite_class_bound_and_sample_size_are_inverse():
         assert pac.finite_class_bound(n, delta, size) <= eps * (1 + 1e-9)
         assert n == 1 or pac.finite_class_bound(n - 1, delta, size) > eps
         assert pac.uniform_deviation_bound(n, eps / 2, size) <= delta * (1 + 1e-9)
+        formula = math.sqrt(2 / n * math.log(2 * size / delta))
+        assert pac.finite_class_bound(n, delta, size) == pytest.approx(formula, rel=1e-12)
 
 
 @pytest.mark.parametrize(("family", "d"), [(THRESHOLDS, 1), (INTERVALS, 2)])
@@ -67,17 +68,30 @@ def test_linear_dichotomies_equal_a_sweep_of_directions(seed):
     assert set(map(tuple, pac.linear_dichotomies(X))) == dichotomies_by_directions(X)
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("seed", range(6))
+def test_linear_dichotomies_of_degenerate_points_equal_a_search_over_integers(seed, intercept):
+    """Points of {-2, ..., 2}^2 repeat, lie on lines and at 0; w of least size is small."""
+    X = np.random.default_rng(seed).integers(-2, 3, (5, 2))
+    Z = np.column_stack([np.ones(5, dtype=int), X]) if intercept else X
+    w = np.array(list(itertools.product(range(-20, 21), repeat=Z.shape[1])))
+    expected = {tuple(t) for t in (w @ Z.T > 0).astype(int)}
+    assert set(map(tuple, pac.linear_dichotomies(X, intercept=intercept))) == expected
+
+
 @pytest.mark.parametrize(("n", "d"), [(3, 1), (4, 2), (5, 3), (6, 2)])
 def test_linear_dichotomies_in_general_position_are_counted_by_cover(n, d):
     X = np.random.default_rng(n).standard_normal((n, d))
     count = 2 * sum(math.comb(n - 1, i) for i in range(d + 1))
     assert len(pac.linear_dichotomies(X)) == count
-    through_origin = 2 * sum(math.comb(n - 1, i) for i in range(d))
-    assert len(pac.linear_dichotomies(X, intercept=False)) == through_origin
+    strict = 2 * sum(math.comb(n - 1, i) for i in range(d))
+    made = pac.linear_dichotomies(X, intercept=False)
+    only_by_w_0 = not made.all(axis=1).any()  # without all ones, all zeros is made by w = 0 alone
+    assert len(made) == strict + only_by_w_0
 
 
 def test_sauer_bound_and_polynomial_bound():
-    assert pac.sauer_bound(5, 9) == 32
+    assert pac.sauer_bound(5, 9) == pac.sauer_bound(5, 10**9) == 32
     for d in range(1, 8):
         for n in range(d, 40):
             assert math.log(pac.sauer_bound(n, d)) <= pac.vc_log_growth(n, d) + 1e-12
@@ -114,10 +128,11 @@ def test_one_frequency_memorises_any_labels():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: pac.empirical_risk([0, 1], [0]), "predictions must have one entry"),
-        (lambda: pac.empirical_risk([], []), "y must be a vector with at least one label"),
+        (lambda: pac.erm([[0, 1]], [0]), "one column for each of the 1 labels"),
+        (lambda: pac.erm([[]], []), "y must be a vector with at least one label"),
         (lambda: pac.erm([0, 1], [0, 1]), "one row per hypothesis"),
-        (lambda: pac.erm(np.empty((0, 2)), [0, 1]), "at least one row"),
+        (lambda: pac.erm(np.empty((0, 2)), [0, 1]), "at least one"),
+        (lambda: pac.erm([[0, 1]], [0, np.nan]), "y contains NaN"),
         (lambda: pac.finite_class_bound(10, 0.0, 5), "delta must be a number in \\(0, 1\\)"),
         (lambda: pac.finite_class_bound(0, 0.1, 5), "n must be an integer"),
         (lambda: pac.finite_class_bound(10, 0.1, 0), "size must be an integer"),
@@ -125,6 +140,11 @@ def test_one_frequency_memorises_any_labels():
             lambda: pac.finite_class_sample_size(1.0, 0.1, 5),
             "epsilon must be a number in \\(0, 1\\)",
         ),
+        (lambda: pac.finite_class_sample_size(1e-300, 0.1, 5), "epsilon is too small"),
+        (lambda: pac.vc_sample_size(1e-300, 0.1, 5), "epsilon is too small"),
+        (lambda: pac.is_shattered(THRESHOLDS, [0, 6]), "whole numbers from 0 to 5"),
+        (lambda: pac.patterns(THRESHOLDS, [-1]), "whole numbers from 0 to 5"),
+        (lambda: pac.is_shattered(THRESHOLDS, "all"), "points must list columns"),
         (lambda: pac.uniform_deviation_bound(10, -1.0, 5), "epsilon must be a number"),
         (lambda: pac.vc_dimension([[0, 2]]), "family must hold only 0 and 1"),
         (lambda: pac.vc_dimension(np.empty((0, 3))), "0 sample"),
