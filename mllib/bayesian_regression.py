@@ -5,6 +5,7 @@ Bishop (2006, chapter 3).
 """
 
 from dataclasses import dataclass
+from math import log, pi
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from mllib.base import (
     convergence_warning,
 )
 from mllib.linear_algebra import outer_product_sum
+from mllib.numerics import centred_columns
 
 __all__ = [
     "BayesianLinearRegression",
@@ -43,6 +45,7 @@ __all__ = [
 ]
 
 _EPS = np.finfo(float).eps
+_TINY = float(np.finfo(float).tiny)
 
 
 # Records -------------------------------------------------------------------------------------
@@ -431,31 +434,73 @@ def evidence_gradient(X, y, alpha, beta):
 
 def _spectrum(X, y):
     """Decompose once what the evidence needs of a sample, whatever alpha and beta are."""
-    U, s, _ = svd(X, full_matrices=False, check_finite=False)
+    return _decompose(X, y)[0]
+
+
+def _decompose(X, y):
+    """Return the spectrum and V."""
+    U, s, Vt = svd(X, full_matrices=False, check_finite=False)
     c = U.T @ y
     outside = y - U @ c
-    return _Spectrum(s**2, c, float(outside @ outside), *X.shape)
+    return _Spectrum(s**2, c, float(outside @ outside), *X.shape), Vt.T
+
+
+def _fast_decompose(X, y):
+    """Return the same from the smaller of X^T X and X X^T where that keeps the digits.
+
+    A squared singular value loses as many of them as it is smaller than the largest. Where one is
+    smaller by a factor of 1e-6, X is decomposed itself.
+    """
+    n, d = X.shape
+    with np.errstate(over="ignore", invalid="ignore"):
+        K = X.T @ X if d <= n else X @ X.T
+        if not (np.isfinite(np.trace(K)) and np.isfinite(y @ y)):
+            raise ValueError("X and y are too large to be squared: divide them by a larger unit.")
+    s2, Q = np.linalg.eigh(K)
+    if not s2[0] > 1e-6 * s2[-1]:
+        return _decompose(X, y)
+    s = np.sqrt(s2)
+    if d <= n:
+        V, c = Q, Q.T @ (X.T @ y) / s
+        outside = y - X @ (V @ (c / s))
+    else:
+        V, c = X.T @ (Q / s), Q.T @ y
+        outside = y - Q @ c
+    return _Spectrum(s2, c, float(outside @ outside), n, d), V
+
+
+def _fast_posterior(data, V, alpha, beta):
+    """Return the belief of ``isotropic_posterior``, without another factorisation."""
+    with np.errstate(over="ignore"):
+        if not np.isfinite(beta / alpha * data.s2.max()):
+            _factor_one_plus(beta / alpha, np.diag(data.s2))  # says so
+    t = alpha + beta * data.s2
+    mean = V @ (beta * np.sqrt(data.s2) * data.c / t)
+    if len(t) == data.d:
+        half = V / np.sqrt(t)
+        return WeightBelief(mean, half @ half.T, beta)
+    half = V * np.sqrt(beta * data.s2 / t)  # outside the span of the rows the prior stays
+    return WeightBelief(mean, (np.eye(data.d) - half @ half.T) / alpha, beta)
 
 
 def _moments(data, alpha, beta):
     """Return |mu|^2, |y - X mu|^2, gamma and the log evidence, in O(k) operations."""
-    t = alpha + beta * data.s2
-    length = np.sum(data.s2 * (beta * data.c / t) ** 2)
-    rss = np.sum((alpha * data.c / t) ** 2) + data.rest
-    gamma = np.sum(beta * data.s2 / t)
-    fit = data.n * np.log(beta / (2 * np.pi)) - beta * rss - alpha * length
-    return length, rss, gamma, float(0.5 * (fit - np.log1p(beta / alpha * data.s2).sum()))
+    q = beta * data.s2
+    t = alpha + q
+    r, v = alpha / t * data.c, beta / t * data.c
+    length, rss, gamma = float(data.s2 * v @ v), float(r @ r) + data.rest, float((q / t).sum())
+    fit = data.n * log(beta / (2 * pi)) - beta * rss - alpha * length
+    return length, rss, gamma, 0.5 * (fit - float(np.log1p(q / alpha).sum()))
 
 
-def _new_precisions(method, data, alpha, beta):
+def _new_precisions(method, data, alpha, beta, moments=None):
     """Return the precisions after one update (eq-bayesian-regression-em, -fixed-point)."""
-    length, rss, gamma, _ = _moments(data, alpha, beta)
+    length, rss, gamma, _ = moments or _moments(data, alpha, beta)
     if method == "em":
         trace = (data.d - gamma) / alpha  # tr Sigma
         return data.d / (length + trace), data.n / (rss + gamma / beta)
-    free = data.n - len(data.c) + np.sum(alpha / (alpha + beta * data.s2))  # n - gamma, no loss
-    tiny = np.finfo(float).tiny
-    return gamma / max(length, tiny), free / max(rss, tiny)
+    free = data.n - len(data.c) + (alpha / (alpha + beta * data.s2)).sum()  # n - gamma, no loss
+    return gamma / max(length, _TINY), float(free) / max(rss, _TINY)
 
 
 def evidence_maximization(
@@ -507,37 +552,37 @@ def evidence_maximization(
     >>> round(1 / run.alpha, 2), round(1 / run.beta, 3), run.converged
     (1.07, 0.021, True)
     """
-    sums = _sums(X, y)
+    _sums(X, y)
     X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
+    return _maximise(_spectrum(X, y), (alpha, beta), method, tol, max_iter)
+
+
+def _maximise(data, given, method, tol, max_iter):
     check_choice(method, "method", ("fixed-point", "em"))
     check_scalar(tol, "tol", low=0)
     check_scalar(max_iter, "max_iter", low=1, integer=True)
-    given = [None if p is None else _positive(p, q) for p, q in ((alpha, "alpha"), (beta, "beta"))]
-    if not sums.S.any() or sums.c == 0:
-        which = "X" if not sums.S.any() else "y"
+    given = [p if p is None else _positive(p, name) for p, name in zip(given, ("alpha", "beta"))]
+    top, square = float(data.s2.max()), (float(data.c @ data.c) + data.rest) / data.n
+    if top == 0 or square == 0:
+        which = "X" if top == 0 else "y"
         raise ValueError(
             f"{which} is zero everywhere (or constant, with a free offset, or too small to be "
             f"squared), so the evidence prefers no precision: pass alpha and beta."
         )
-    return _maximise(_spectrum(X, y), given, method, tol, max_iter)
-
-
-def _maximise(data, given, method, tol, max_iter):
-    square = (np.sum(data.c**2) + data.rest) / data.n
-    highest, lowest = 1e12 / square, 1e-12 * data.s2[0] / (data.n * square)
+    highest, lowest = 1e12 / square, 1e-12 * top / (data.n * square)
     beta = given[1] or 2 / square
-    alpha = given[0] or np.sum(data.s2) / data.n / square
-    trace, converged, bound = [_moments(data, alpha, beta)[3]], False, False
+    alpha = given[0] or float(data.s2.sum()) / data.n / square
+    moments = _moments(data, alpha, beta)
+    trace, converged, bound = [moments[3]], False, False
     for n_iter in range(1, max_iter + 1):  # noqa: B007
-        a, b = _new_precisions(method, data, alpha, beta)
+        a, b = _new_precisions(method, data, alpha, beta, moments)
         b = given[1] or min(b, highest)
-        a = given[0] or float(np.clip(a, lowest, 1e12 * b * data.s2[0]))
+        a = given[0] or min(max(a, lowest), 1e12 * b * top)
         change = max(abs(a / alpha - 1), abs(b / beta - 1))
         alpha, beta = float(a), float(b)
-        bound = (given[1] is None and b == highest) or (
-            given[0] is None and a >= 1e12 * b * data.s2[0]
-        )
-        trace.append(_moments(data, alpha, beta)[3])
+        bound = (given[1] is None and b == highest) or (given[0] is None and a >= 1e12 * b * top)
+        moments = _moments(data, alpha, beta)
+        trace.append(moments[3])
         if change <= tol:
             converged = True
             break
@@ -546,8 +591,7 @@ def _maximise(data, given, method, tol, max_iter):
             f"The precisions still change by a fraction of {change:.1e} in the last of {max_iter} "
             f"updates, tol is {tol:.1e}: raise max_iter or tol."
         )
-    gamma = float(_moments(data, alpha, beta)[2])
-    return EvidenceRun(alpha, beta, gamma, np.array(trace), n_iter, converged, bool(bound))
+    return EvidenceRun(alpha, beta, moments[2], np.array(trace), n_iter, converged, bool(bound))
 
 
 # Functions: a free offset --------------------------------------------------------------------
@@ -584,6 +628,23 @@ def offset_free(A):
     A = A - A.mean(axis=0)
     rows = A[1:] - A[0] / (1 - np.sqrt(n))
     return rows[:, 0] if one else rows
+
+
+def _fast_spectrum(X, y, intercept):
+    """Return spectrum and V of the sample, of its contrasts if there is an offset, and the means.
+
+    Centred rows have the inner products of the contrasts, and are cheaper where X^T X is all that
+    is needed.
+    """
+    if not intercept:
+        return *_fast_decompose(X, y), np.zeros(X.shape[1]), 0.0
+    Z, mean = centred_columns(X)
+    level = float(y[0] if np.ptp(y) == 0 else y.mean())
+    if X.shape[1] < len(X):
+        data, V = _fast_decompose(Z, y - level)
+    else:
+        data, V = _fast_decompose(offset_free(Z), offset_free(y - level))
+    return data._replace(n=len(X) - 1), V, mean, level
 
 
 # Estimator -----------------------------------------------------------------------------------
@@ -650,19 +711,17 @@ class BayesianLinearRegression(Regressor):
         X = check_array(X, min_samples=2 if self.fit_intercept else 1)
         y = check_vector(check_targets(y, type(self).__name__), "y", length=len(X))
         self._n, d = X.shape
-        centre = X.mean(axis=0) if self.fit_intercept else np.zeros(d)
-        level = float(y.mean()) if self.fit_intercept else 0.0
-        A, t = (offset_free(X), offset_free(y)) if self.fit_intercept else (X, y)
-        options = {"method": self.method, "tol": self.tol, "max_iter": self.max_iter}
+        data, V, centre, level = _fast_spectrum(X, y, self.fit_intercept)
         if self.alpha is None or self.beta is None:
-            run = evidence_maximization(A, t, alpha=self.alpha, beta=self.beta, **options)
+            given = (self.alpha, self.beta)
+            run = _maximise(data, given, self.method, self.tol, self.max_iter)
             self.alpha_, self.beta_ = run.alpha, run.beta
             self.n_iter_, self.converged_ = run.n_iter, run.converged
         else:
             self.alpha_, self.beta_ = _positive(self.alpha, "alpha"), _positive(self.beta, "beta")
             self.n_iter_, self.converged_ = 1, True
-        belief = isotropic_posterior(A, t, self.alpha_, self.beta_)
-        self.log_evidence_ = log_evidence(A, t, self.alpha_, self.beta_)
+        belief = _fast_posterior(data, V, self.alpha_, self.beta_)
+        self.log_evidence_ = _moments(data, self.alpha_, self.beta_)[3]
         self.coef_, self.covariance_ = belief.mean, belief.covariance
         self.x_mean_, self.intercept_ = centre, float(level - centre @ belief.mean)
         self.n_features_in_ = d

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 __all__ = [
+    "centred_columns",
     "cholesky_with_jitter",
     "gaussian_log_density",
     "log_normalise",
@@ -51,6 +52,16 @@ def squared_distances(X, Y):
     X, Y = X - centre, Y - centre
     D = np.einsum("ij,ij->i", X, X)[:, None] + np.einsum("ij,ij->i", Y, Y) - 2 * (X @ Y.T)
     return np.maximum(D, 0, out=D)
+
+
+def centred_columns(X):
+    """Return X minus the means of its columns, and the means; constant columns become exactly 0."""
+    mean = X.sum(axis=0) / len(X)
+    same = np.flatnonzero(X[0] == X[-1])
+    if same.size:
+        same = same[(X[:, same] == X[0, same]).all(axis=0)]
+        mean[same] = X[0, same]  # the mean of equal numbers need not be that number once rounded
+    return X - mean, mean
 
 
 def cholesky_with_jitter(A, name="A"):

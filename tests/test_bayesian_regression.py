@@ -9,6 +9,7 @@ from scipy.stats import multivariate_normal
 from mllib import bayesian_regression as br
 from mllib.bayesian_regression import BayesianLinearRegression
 from mllib.linear_algebra import numeric_gradient
+from mllib.ridge_and_lasso import ridge_svd
 
 
 def sample(n=12, d=3, seed=0, noise=0.5):
@@ -237,11 +238,93 @@ def test_estimator_stores_what_the_core_computes():
     model = BayesianLinearRegression(fit_intercept=False).fit(X, y)
     run = br.evidence_maximization(X, y)
     belief = br.isotropic_posterior(X, y, run.alpha, run.beta)
-    assert (model.alpha_, model.beta_) == (run.alpha, run.beta)
-    np.testing.assert_array_equal(model.coef_, belief.mean)
+    np.testing.assert_allclose([model.alpha_, model.beta_], [run.alpha, run.beta], rtol=1e-12)
+    np.testing.assert_allclose(model.coef_, belief.mean, rtol=1e-12)
     np.testing.assert_allclose(model.predict(X, return_std=True)[1], belief.predict(X).std)
     assert model.intercept_ == 0
     assert model.converged_
+
+
+def designs():
+    """Yield names and inputs on which a Gram matrix keeps its digits, and on which it does not."""
+    rng = np.random.default_rng(50)
+    A = rng.standard_normal((30, 6))
+    yield "tall", A + 3
+    yield "nearly square", rng.standard_normal((7, 6))
+    yield "square", rng.standard_normal((6, 6))
+    yield "wide", rng.standard_normal((6, 30))
+    yield "units", A * np.geomspace(1e-3, 1e3, 6)
+    yield "nearly collinear", A @ (np.ones((6, 6)) + 1e-6 * np.eye(6))
+    yield "repeated columns", A[:, [0, 1, 2, 0, 1, 2]]
+    yield "constant and zero columns", np.where(np.arange(6) < 2, [0.1, 0, 0, 0, 0, 0], A)
+    yield "repeated rows, wide", np.repeat(rng.standard_normal((4, 12)), 2, axis=0)
+    yield "ties", rng.integers(-1, 2, (20, 5)) + 0.0
+    yield "one column", rng.standard_normal((5, 1))
+
+
+@pytest.mark.parametrize(
+    ("name", "X"), list(designs()), ids=lambda v: v if isinstance(v, str) else ""
+)
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("given", [{}, {"alpha": 0.3}, {"beta": 20.0}, {"alpha": 0.3, "beta": 2.0}])
+def test_the_fast_estimator_equals_the_printed_functions(name, X, intercept, given):
+    rng = np.random.default_rng(51)
+    y = X @ rng.standard_normal(X.shape[1]) + rng.standard_normal(len(X)) + 2
+    model = BayesianLinearRegression(fit_intercept=intercept, max_iter=20_000, **given).fit(X, y)
+    A, t = (br.offset_free(X), br.offset_free(y)) if intercept else (X, y)
+    alpha, beta = given.get("alpha"), given.get("beta")
+    if alpha is None or beta is None:
+        run = br.evidence_maximization(A, t, alpha=alpha, beta=beta, max_iter=20_000)
+        np.testing.assert_allclose([model.alpha_, model.beta_], [run.alpha, run.beta], rtol=1e-6)
+        assert model.converged_
+        assert abs(model.n_iter_ - run.n_iter) <= 1
+    else:
+        assert (model.alpha_, model.beta_) == (alpha, beta)
+    np.testing.assert_array_equal(model.covariance_, model.covariance_.T)
+    weights = ridge_svd(A, t, model.alpha_ / model.beta_)
+    size = np.abs(weights).max()
+    np.testing.assert_allclose(model.coef_, weights, rtol=1e-7, atol=1e-8 * size)
+    if model.beta_ * np.sum(A**2) > 1e8 * model.alpha_:
+        return  # the targets are met exactly, and the printed posterior has no digits left
+    belief = br.isotropic_posterior(A, t, model.alpha_, model.beta_)
+    np.testing.assert_allclose(model.coef_, belief.mean, rtol=1e-7, atol=1e-8 * size)
+    size = np.abs(belief.covariance).max()
+    np.testing.assert_allclose(model.covariance_, belief.covariance, rtol=1e-7, atol=1e-8 * size)
+    evidence = br.log_evidence(A, t, model.alpha_, model.beta_)
+    assert model.log_evidence_ == pytest.approx(evidence, rel=1e-8, abs=1e-8)
+    offset = y.mean() - X.mean(axis=0) @ belief.mean if intercept else 0.0
+    assert model.intercept_ == pytest.approx(offset, rel=1e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize("shape", [(25, 4), (4, 25), (5, 5)])
+def test_the_fast_decomposition_equals_the_singular_values(shape):
+    X, y = sample(*shape)
+    slow, V = br._decompose(X, y)
+    fast, Q = br._fast_decompose(X, y)
+    np.testing.assert_allclose(fast.s2[::-1], slow.s2, rtol=1e-9)
+    np.testing.assert_allclose(np.abs(fast.c[::-1]), np.abs(slow.c), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(np.abs(np.sum(V * Q[:, ::-1], axis=0)), 1, rtol=1e-9)
+    np.testing.assert_allclose(Q.T @ Q, np.eye(min(shape)), atol=1e-9)
+    assert fast.rest == pytest.approx(slow.rest, rel=1e-9, abs=1e-20)
+    assert fast[3:] == slow[3:]
+
+
+def test_the_gram_matrix_is_left_where_it_would_lose_digits(monkeypatch):
+    called, honest = [], br._decompose
+    monkeypatch.setattr(br, "_decompose", lambda X, y: called.append(1) or honest(X, y))
+    X, y = sample(30, 4)
+    for factor, times in ((1.0, 0), (1e-2, 0), (1e-4, 1), (0.0, 2)):
+        BayesianLinearRegression().fit(X * [1, 1, 1, factor], y)
+        assert len(called) == times
+
+
+def test_samples_too_large_for_the_fast_way_are_named():
+    X, y = sample()
+    for A, t in ((1e200 * X, y), (X, 1e200 * y)):
+        with pytest.raises(ValueError, match="too large to be squared"):
+            BayesianLinearRegression().fit(A, t)
+    with pytest.raises(ValueError, match="too large for this X"):
+        BayesianLinearRegression(alpha=1e-300, beta=1e300).fit(X, y)
 
 
 def test_estimator_shifts_with_the_data():
