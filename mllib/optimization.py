@@ -334,6 +334,9 @@ def worst_chord(f, points, *, weights=(0.25, 0.5, 0.75), tol=1e-9):
     """
     _check_callable(f=f)
     X = check_array(points, "points", min_samples=2)
+    weights = check_vector(np.atleast_1d(weights), "weights").tolist()
+    if not weights:
+        raise ValueError("weights must hold at least one number between 0 and 1: nothing is tried.")
     for t in weights:
         check_scalar(t, "weights", low=0, high=1, open_low=True, open_high=True)
     F = np.array([_number(f, x) for x in X])

@@ -116,6 +116,8 @@ def test_chords_refuse_what_they_cannot_judge():
         indicator(None)
     with pytest.raises(ValueError, match="weights must be a number in"):
         worst_chord(np.abs, LINE, weights=(1.0,))
+    with pytest.raises(ValueError, match="weights must hold at least one number"):
+        is_convex_on_segments(np.sin, LINE, weights=())
     with pytest.raises(ValueError, match="minimum of 2"):
         worst_chord(np.abs, [[1.0]])
 
