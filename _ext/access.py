@@ -85,6 +85,10 @@ _REPLACED = (
     (r'(<button class="btn search-button-field[^>]*?) title="Search" aria-label="Search"', r"\1"),
     (r'<summary aria-label="Toggle hidden content">', "<summary>"),
     (
+        r'(<a class="[^"]*reference internal"[^>]*>([^<]+)</a><details[^>]*><summary)>',
+        r'\1 aria-label="Pages of \2">',
+    ),
+    (
         r'title="Toggle primary sidebar"',
         'title="Contents of the book" aria-label="Contents of the book"',
     ),

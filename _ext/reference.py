@@ -96,6 +96,9 @@ class ApiModule(Reference):
         """Return what autodoc makes of the module."""
         (name,) = self.arguments
         lines = [f".. automodule:: mllib.{name}", ""]
+        pages = [d for d in self.config.external_site_map if Path(d).name == name.replace("_", "-")]
+        for chapter in set(pages) - {self.env.docname}:
+            lines += [f"Derived, printed and verified in :doc:`/{chapter}`.", ""]
         for item in public(self.module(name)):
             kind = "autoclass" if item.lstrip("_")[0].isupper() else "autofunction"
             lines += [f".. {kind}:: mllib.{name}.{item}"]
@@ -103,7 +106,8 @@ class ApiModule(Reference):
         return self.parsed(lines)
 
 
-_CODE = re.compile(r"(``.+?``|:[a-z:]+:`[^`]+`|`[^`]+`_{0,2})")
+#: Code, roles, links and emphasis, which stay as they are.
+_CODE = re.compile(r"(``.+?``|:[a-z:]+:`[^`]+`|`[^`]+`_{0,2}|(?<!\S)\*[A-Za-z][\w ,-]*\w\*(?!\w))")
 _FIELD = re.compile(r"(\s*[\w*, ]+ : )(.*)")
 
 

@@ -515,12 +515,14 @@ def test_the_drawing_is_valid_xml_with_one_link_per_box():
 def test_docstrings_are_escaped_outside_code():
     lines = [
         "|w| and w* and coef_ but ``|x|`` and a_b",
+        "Chapter: *The perceptron*; w* x* and 2 * 3 * 4",
         "coef_ : array",
         "n : int, |n| > 0",
         ">>> x_",
     ]
     assert reference.plain(lines) == [
         r"\|w\| and w\* and coef\_ but ``|x|`` and a_b",
+        r"Chapter: *The perceptron*; w\* x\* and 2 \* 3 \* 4",
         "coef_ : array",
         r"n : int, \|n\| > 0",
         ">>> x_",

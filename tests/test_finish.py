@@ -33,6 +33,11 @@ from _ext import access, bundle, figures, weight  # noqa: E402
         ('<header id="pst-header" class="x">\n<p>bar</p></header><p>', "<p>"),
         ('<i class="fa-solid fa-list"></i>', '<i aria-hidden="true" class="fa-solid fa-list"></i>'),
         ('<aside class="margin sidebar">', '<aside class="margin sidebar" role="note">'),
+        (
+            '<a class="reference internal" href="a">Part</a><details><summary><i></i></summary>',
+            '<a class="reference internal" href="a">Part</a><details>'
+            '<summary aria-label="Pages of Part"><i></i></summary>',
+        ),
     ],
 )
 def test_faults_of_the_theme_are_mended_once(before, after):
