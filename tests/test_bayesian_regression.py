@@ -100,6 +100,7 @@ def test_draws_have_the_moments_of_the_prediction_and_one_weight_vector_per_row(
     draws = br.sample_predictive(belief, points, 40_000, np.random.default_rng(3))
     law = belief.predict(points)
     assert (np.abs(draws.mean(axis=0) - law.mean) < 5.5 * law.std / 200).all()
+    assert (np.abs(draws.var(axis=0) / law.variance - 1) < 5.5 * (2 / 40_000) ** 0.5).all()
     quiet = br.sample_predictive(belief, points, 40_000, np.random.default_rng(3), noise=False)
     np.testing.assert_allclose(quiet[:, 2], 2 * quiet[:, 0])  # f is linear for each draw
     np.testing.assert_allclose(np.cov(quiet.T), br.function_covariance(belief, points), atol=0.02)
