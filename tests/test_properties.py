@@ -402,8 +402,8 @@ def test_solutions_solve_the_normal_equations_and_do_not_depend_on_chunks(A, dat
     np.testing.assert_allclose(A.T @ (A @ w - y), 0, atol=1e-8)
     pieces = [(A[:cut], y[:cut]), (A[cut:], y[cut:])]
     sums = [outer_product_sum(X, t) for X, t in pieces if len(X)]
-    total = sums[0] if len(sums) == 1 else sums[0] + sums[1]
-    np.testing.assert_allclose(total.squared_error(w), np.sum((y - A @ w) ** 2), atol=1e-8)
+    error = sum(sums).squared_error(w)
+    np.testing.assert_allclose(error, np.sum((y - A @ w) ** 2), atol=1e-8)
 
 
 @given(integer_matrices(), st.sampled_from([2.0**-30, 0.5, 2.0**30]))
