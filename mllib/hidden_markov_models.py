@@ -18,6 +18,7 @@ from mllib.base import (
     check_features,
     check_fitted,
     check_lengths,
+    check_rng,
     check_scalar,
     check_square,
     check_vector,
@@ -121,10 +122,37 @@ class ExpectedCounts(NamedTuple):
     log_likelihood: float  #: sum over sequences of log p(x) in nats
 
 
+def _rows_of(X, d):
+    """Return observations as a finite float64 array of shape (T, d)."""
+    X = check_array(X)
+    if X.shape[1] != d:
+        raise ValueError(f"X must have {d} columns, like the emission, got {X.shape[1]}.")
+    return X
+
+
+def _check_counts(X):
+    """Return rows of counts as they are, or say what is wrong with them."""
+    if (X < 0).any():
+        raise ValueError("Negative values in data passed to PoissonHMM: X must hold counts.")
+    if (np.floor(X) != X).any():
+        raise ValueError("X must hold whole numbers (counts), got fractions: round them first.")
+    return X
+
+
 class CategoricalEmission(NamedTuple):
     """e_j(v) = p(x_t = v | z_t = j) for symbols v = 0..V-1; a symbol -1 counts as missing."""
 
     probs: np.ndarray  #: shape (K, V), rows sum to one
+
+    def check(self, x):
+        """Return symbols as an array of whole numbers -1..V-1, or say what is wrong with them."""
+        x, V = np.asarray(x), self.probs.shape[1]
+        if x.ndim != 1 or x.size == 0 or x.dtype.kind not in "iu" or x.min() < -1 or x.max() >= V:
+            raise ValueError(
+                f"X must be a non-empty vector of symbols, whole numbers from 0 to {V - 1}, or -1 "
+                f"for a missing one."
+            )
+        return x
 
     def log_density(self, x):
         """Return log e_j(x_t), shape (T, K), for symbols ``x`` of shape (T,)."""
@@ -150,6 +178,10 @@ class PoissonEmission(NamedTuple):
     """e_j(x) = prod_f exp(-l_jf) l_jf^{x_f} / x_f!, the features independent given the state."""
 
     rates: np.ndarray  #: l_jf >= 0, expected counts, shape (K, d)
+
+    def check(self, X):
+        """Return counts as float64 of shape (T, d), or say what is wrong with them."""
+        return _check_counts(_rows_of(X, self.rates.shape[1]))
 
     def log_density(self, X):
         """Return log e_j(x_t) in nats, shape (T, K), for counts ``X`` of shape (T, d)."""
@@ -177,6 +209,10 @@ class GaussianEmission(NamedTuple):
     means: np.ndarray  #: mu_j, shape (K, d)
     covariances: np.ndarray  #: Sigma_j, shape (K, d, d), or its diagonal, shape (K, d)
     floor: np.ndarray  #: the smallest variance allowed for each feature, shape (d,), above 0
+
+    def check(self, X):
+        """Return rows as float64 of shape (T, d), or say what is wrong with them."""
+        return _rows_of(X, self.means.shape[1])
 
     def log_density(self, X):
         """Return log e_j(x_t) in nats, shape (T, K), for rows ``X`` of shape (T, d)."""
@@ -535,7 +571,7 @@ def markov_chain_log_probability(chain, z):
     >>> round(float(np.exp(markov_chain_log_probability(chain, [0, 0, 1]))), 4)
     0.09
     """
-    z = np.asarray(z)
+    z = _check_states(z, len(chain.pi))
     return joint_log_probability(chain.pi, chain.A, np.zeros((len(z), len(chain.pi))), z)
 
 
@@ -580,6 +616,7 @@ def sample(model, T, rng):
     [0, 1, 0, 1]
     """
     check_scalar(T, "T", low=1, integer=True)
+    check_rng(rng)
     pi, A = _check_model(model.pi, model.A)
     cdf = np.cumsum(np.vstack([pi, A]), axis=1)
     u = rng.random(T)
@@ -619,6 +656,7 @@ def expected_counts(model, X, lengths=None):
     >>> round(float(expected_counts(model, np.array([0, 0, 1, 0])).transitions.sum()), 10)
     3.0
     """
+    X = model.emission.check(X)
     lengths = check_lengths(lengths, len(X))
     log_B = model.emission.log_density(X)
     parts = [
@@ -702,7 +740,7 @@ def baum_welch(model, X, lengths=None, *, max_iter=200, tol=1e-6, counts=expecte
     Raises
     ------
     ValueError
-        If a sequence is impossible under the starting model.
+        If X is not what the emission expects, or impossible under the starting model.
 
     References
     ----------
@@ -717,6 +755,7 @@ def baum_welch(model, X, lengths=None, *, max_iter=200, tol=1e-6, counts=expecte
     >>> fit.params.emission.rates.tolist()
     [[3.0]]
     """
+    X = model.emission.check(X)
 
     def e_step(theta):
         c = counts(theta, X, lengths)
@@ -1515,7 +1554,10 @@ class GaussianHMM(_SequenceModel):
 
 def _check_init(value, name, shape):
     """Return a starting value as finite float64 of the given shape."""
-    value = np.asarray(value, dtype=float)
+    try:
+        value = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        value = np.array(np.nan)  # words or rows of unequal length: refused below
     if value.shape != shape or not np.isfinite(value).all():
         raise ValueError(f"{name}_init must hold finite numbers in shape {shape}.")
     return value
@@ -1591,11 +1633,7 @@ class PoissonHMM(_SequenceModel):
         return tags
 
     def _rows(self, X):
-        if (X < 0).any():
-            raise ValueError("Negative values in data passed to PoissonHMM: X must hold counts.")
-        if (np.floor(X) != X).any():
-            raise ValueError("X must hold whole numbers (counts), got fractions: round them first.")
-        return X
+        return _check_counts(X)
 
     def _emission(self, X, K, rng):
         if self.rates_init is None:
@@ -1683,8 +1721,9 @@ class CategoricalHMM(_SequenceModel):
         if self.categories is None:
             self.categories_ = np.unique(X, axis=0)
         else:
-            alphabet = np.asarray(self.categories, dtype=float)
-            self.categories_ = check_array(alphabet.reshape(len(alphabet), -1), "categories")
+            rows = self.categories
+            rows = np.reshape(rows, (-1, 1)) if np.ndim(rows) < 2 else rows
+            self.categories_ = check_array(rows, "categories")
         if self.categories_.shape[1] != X.shape[1]:
             raise ValueError(f"categories must have {X.shape[1]} columns, like X.")
         if len(np.unique(self.categories_, axis=0)) < len(self.categories_):

@@ -608,7 +608,28 @@ def test_symbols_outside_the_alphabet():
 # Errors --------------------------------------------------------------------------------------
 
 
+ONE = HMM(np.ones(1), np.ones((1, 1)), CategoricalEmission(np.full((1, 2), 0.5)))
+COUNTS = ONE._replace(emission=PoissonEmission(np.ones((1, 1))))
+NORMAL = ONE._replace(emission=GaussianEmission(np.zeros((1, 1)), np.ones((1, 1)), np.ones(1)))
+
 BAD_CALLS = [
+    (lambda: expected_counts(ONE, [0, 2]), "symbols, whole numbers from 0 to 1, or -1"),
+    (lambda: expected_counts(ONE, [0, -2]), "symbols, whole numbers from 0 to 1, or -1"),
+    (lambda: expected_counts(ONE, [0.0, 1.0]), "symbols, whole numbers"),
+    (lambda: baum_welch(ONE, "010"), "symbols, whole numbers"),
+    (lambda: baum_welch(COUNTS, [[1], [-1]]), "X must hold counts"),
+    (lambda: baum_welch(COUNTS, [[1], [0.5]]), "whole numbers"),
+    (lambda: expected_counts(COUNTS, np.ones((3, 2))), "X must have 1 columns"),
+    (lambda: expected_counts(COUNTS, [[1.0], [np.inf]]), "contains infinity"),
+    (lambda: baum_welch(NORMAL, np.ones(3)), "Expected 2D array"),
+    (lambda: baum_welch(NORMAL, [[np.nan]]), "contains NaN"),
+    (lambda: expected_counts(NORMAL, np.ones((3, 2))), "X must have 1 columns"),
+    (lambda: sample(ONE, 3, None), "rng must be a numpy.random.Generator"),
+    (lambda: markov_chain_log_probability(MarkovChain([1.0], [[1.0]]), "01"), "z must be a non-em"),
+    (lambda: GaussianHMM(means_init="zero").fit(np.zeros((3, 1))), "means_init must hold finite"),
+    (lambda: GaussianHMM(means_init=[[1], [2, 3]]).fit(np.zeros((3, 1))), "means_init must hold"),
+    (lambda: CategoricalHMM(categories="ab").fit([[0], [1]]), "categories must hold numbers only"),
+    (lambda: CategoricalHMM(categories=[]).fit([[0], [1]]), "0 sample"),
     (lambda: forward([0.5, 0.6], np.eye(2), np.zeros((1, 2))), "pi must sum to one"),
     (lambda: forward([1.5, -0.5], np.eye(2), np.zeros((1, 2))), "pi must not be negative"),
     (lambda: forward([0.5, 0.5], [[0.5, 0.6], [0, 1]], np.zeros((1, 2))), "each row of A must sum"),
