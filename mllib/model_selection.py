@@ -14,6 +14,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import norm, svd
 
 from mllib.base import (
     Regressor,
@@ -28,6 +29,8 @@ from mllib.base import (
     random_generator,
 )
 from mllib.decision_theory import squared
+from mllib.least_squares import LinearRegression, least_squares, log_likelihood
+from mllib.ridge_and_lasso import Ridge, centre
 
 __all__ = [
     "CrossValidation",
@@ -43,13 +46,11 @@ __all__ = [
     "cross_val_score",
     "cross_validate",
     "effective_df",
-    "gaussian_log_likelihood_linear",
     "gcv_ridge",
     "grid_search",
     "hat_matrix",
     "k_fold",
     "laplace_log_evidence",
-    "log_evidence_linear",
     "loo_residuals",
     "loocv",
     "loocv_ridge",
@@ -180,6 +181,18 @@ def _check_regression(X, y):
     return X, check_vector(y, "y", length=len(X))
 
 
+def _check_flag(value, name):
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, got {value!r}.")
+    return value
+
+
+def _check_rng(rng):
+    if not isinstance(rng, np.random.Generator):
+        raise ValueError(f"rng must be a numpy.random.Generator, got {rng!r}.")
+    return rng
+
+
 def _check_model(estimator):
     if isinstance(estimator, type):
         raise ValueError(
@@ -219,7 +232,7 @@ def _check_rows(rows, name, n):
     return rows
 
 
-def _resolve_folds(folds, X, y):
+def _resolve_folds(folds, X, y, name="folds"):
     """Return a tuple of ``Fold``s from a number, an object with ``split``, or index pairs."""
     if isinstance(folds, (int, np.integer)) and not isinstance(folds, bool):
         return k_fold(len(X), folds)
@@ -228,16 +241,16 @@ def _resolve_folds(folds, X, y):
         pairs = [(train, validation) for train, validation in pairs]
     except (TypeError, ValueError) as error:
         raise ValueError(
-            "folds must be a whole number, a splitter such as KFold(5), or a list of pairs "
+            f"{name} must be a whole number, a splitter such as KFold(5), or a list of pairs "
             f"(train, validation) of row numbers, got {folds!r}."
         ) from error
     if not pairs:
-        raise ValueError("folds must hold at least one pair (train, validation), got none.")
+        raise ValueError(f"{name} must hold at least one pair (train, validation), got none.")
     made = []
     for train, validation in pairs:
         fold = Fold(_check_rows(train, "train", len(X)), _check_rows(validation, "val", len(X)))
         if np.intersect1d(*fold).size:
-            raise ValueError("folds must not validate on rows that they train on: remove those.")
+            raise ValueError(f"{name} must not validate on rows that they train on: remove those.")
         made.append(fold)
     return tuple(made)
 
@@ -284,7 +297,7 @@ def train_val_test_split(n, sizes=(0.6, 0.2, 0.2), *, rng, labels=None):
     sizes = check_vector(sizes, "sizes", length=3)
     if (sizes <= 0).any() or abs(sizes.sum() - 1) > 1e-8:
         raise ValueError(f"sizes must be three positive shares that sum to one, got {sizes}.")
-    rng = random_generator(rng)
+    _check_rng(rng)
     classes = np.zeros(n) if labels is None else _check_labels(labels, n)
     part = np.empty(n, dtype=int)
     for label in np.unique(classes):
@@ -345,7 +358,7 @@ def k_fold(n, k, *, rng=None, labels=None):
     check_scalar(k, "k", low=2, integer=True)
     if k > n:
         raise ValueError(f"k must be at most the number of samples n={n}, got k={k} folds.")
-    order = np.arange(n) if rng is None else random_generator(rng).permutation(n)
+    order = np.arange(n) if rng is None else _check_rng(rng).permutation(n)
     number = np.empty(n, dtype=int)
     if labels is None:
         number[order] = np.repeat(np.arange(k), n // k + (np.arange(k) < n % k))
@@ -387,9 +400,11 @@ class KFold:
 
     def split(self, X, y=None, groups=None):
         """Yield (train, validation) row numbers for each fold."""
-        if self.stratify and y is None:
+        check_scalar(self.n_splits, "n_splits", low=2, integer=True)
+        if _check_flag(self.stratify, "stratify") and y is None:
             raise ValueError("stratify=True requires y to be passed: give the labels.")
-        rng = random_generator(self.random_state) if self.shuffle else None
+        shuffle = _check_flag(self.shuffle, "shuffle")
+        rng = random_generator(self.random_state) if shuffle else None
         yield from k_fold(len(X), self.n_splits, rng=rng, labels=y if self.stratify else None)
 
     def get_n_splits(self, X=None, y=None, groups=None):
@@ -540,6 +555,8 @@ def _candidates(grid):
             if isinstance(values, str) or not hasattr(values, "__len__"):
                 raise ValueError(f"grid[{name!r}] must be a list of values, got {values!r}.")
         grid = [dict(zip(grid, row)) for row in itertools.product(*grid.values())] if grid else []
+    if isinstance(grid, str) or not hasattr(grid, "__iter__"):
+        raise ValueError(f"grid must be a list of settings or a dictionary of lists, got {grid!r}.")
     grid = tuple(grid)
     if not grid:
         raise ValueError("grid has no candidates: give at least one setting.")
@@ -678,7 +695,9 @@ def nested_cross_validate(
     """
     X, y = _check_sample(X, y)
     check_choice(rule, "rule", ("min", "one-se"))
-    outer, candidates = _resolve_folds(outer, X, y), _candidates(grid)
+    outer, candidates = _resolve_folds(outer, X, y, "outer"), _candidates(grid)
+    if not (isinstance(inner, (int, np.integer)) or hasattr(inner, "get_n_splits")):
+        raise ValueError(f"inner must be a number of folds or a splitter, got {inner!r}.")
     options = {"folds": inner, "loss": _check_loss(loss), "rule": rule}
     run = partial(_fit_outer, _check_model(estimator), candidates, X, y, options)
     losses, searches = zip(*map_over(run, outer, workers))
@@ -698,12 +717,25 @@ def _check_penalty(lam):
     return check_scalar(lam, "lam", low=0)
 
 
-def _ridge_basis(X, intercept):
-    """Return U, the squared singular values s_j^2 and V of X, centred if there is an intercept."""
-    centred = X - X.mean(axis=0) if intercept else X
-    U, s, Vt = np.linalg.svd(centred, full_matrices=False)
-    keep = s > max(X.shape) * _EPS * max(np.linalg.norm(X), np.finfo(float).tiny)
-    return U[:, keep], s[keep] ** 2, Vt[keep]
+def _directions(X, intercept):
+    """Return U and s of the singular value decomposition of X, without the s that are 0.
+
+    With an intercept: of the centred X, and the direction 1/sqrt(n), which no penalty shrinks, as
+    if its s were infinite. In both cases H_lam = U diag(s^2 / (s^2 + lam)) U^T.
+    """
+    _check_flag(intercept, "intercept")
+    U, s, _ = svd(X - X.mean(axis=0) if intercept else X, full_matrices=False)
+    keep = s > max(X.shape) * _EPS * max(norm(X.ravel()), np.finfo(float).tiny)
+    U, s = U[:, keep], s[keep]
+    if not intercept:
+        return U, s
+    return np.column_stack([np.full(len(U), len(U) ** -0.5), U]), np.append(np.inf, s)
+
+
+def _factors(s, lam):
+    """Return s^2 / (s^2 + lam), also where s^2 is not a number of the machine."""
+    with np.errstate(over="ignore"):
+        return 1 / (1 + lam / s / s)
 
 
 def hat_matrix(X, lam=0.0, *, intercept=False):
@@ -715,7 +747,7 @@ def hat_matrix(X, lam=0.0, *, intercept=False):
     ----------
     X : array of shape (n, d)
     lam : float
-        Penalty, at least 0; at 0 the projection onto the columns of X, whatever their rank.
+        Penalty, at least 0; at 0 this is ``least_squares.projection``.
     intercept : bool
 
     Returns
@@ -734,12 +766,14 @@ def hat_matrix(X, lam=0.0, *, intercept=False):
     """
     X = check_array(X)
     _check_penalty(lam)
-    U, s2, _ = _ridge_basis(X, intercept)
-    return (U * (s2 / (s2 + lam))) @ U.T + (1 / len(X) if intercept else 0)
+    U, s = _directions(X, intercept)
+    return (U * _factors(s, lam)) @ U.T
 
 
 def effective_df(X, lam=0.0, *, intercept=False):
     """Return Tr H_lam = sum_j s_j^2 / (s_j^2 + lam), plus 1 for an unpenalised intercept.
+
+    The s_j are the singular values of X, or of the centred X if there is an intercept.
 
     Parameters
     ----------
@@ -758,27 +792,48 @@ def effective_df(X, lam=0.0, *, intercept=False):
     """
     X = check_array(X)
     _check_penalty(lam)
-    _, s2, _ = _ridge_basis(X, intercept)
-    return float(np.sum(s2 / (s2 + lam)) + bool(intercept))
+    return float(_factors(_directions(X, intercept)[1], lam).sum())
 
 
-def _residuals_and_leverages(X, y, lam, intercept, basis=None):
-    """Return y - H y and the diagonal of H without forming H."""
-    U, s2, _ = basis or _ridge_basis(X, intercept)
-    shrink, n = s2 / (s2 + lam), len(X)
-    offset = y.mean() if intercept else 0.0
-    residuals = y - offset - U @ (shrink * (U.T @ (y - offset)))
-    return residuals, (U**2) @ shrink + (1 / n if intercept else 0)
+def _residuals_and_leverages(U, f, y):
+    """Return y - H y and the diagonal of H = U diag(f) U^T, without forming H."""
+    return y - U @ (f * (U.T @ y)), U**2 @ f
+
+
+def _level(y, intercept):
+    return y.mean() if intercept else 0.0  # an intercept fits it, so y - H y loses digits to it
+
+
+def _linear_fit(X, y, lam, intercept):
+    """Check the arguments of a fit and return its residuals and leverages."""
+    X, y = _check_regression(X, y)
+    _check_penalty(lam)
+    U, s = _directions(X, intercept)
+    return _residuals_and_leverages(U, _factors(s, lam), y - _level(y, intercept))
 
 
 def _loo(residuals, leverages):
-    room = 1 - leverages
-    if (room <= 64 * len(room) * _EPS).any():
+    room, n = 1 - leverages, leverages.shape[-1]
+    if (room <= 64 * n * _EPS).any():
         raise ValueError(
-            f"row {int(np.argmin(room))} has leverage 1, so its fit without itself is not "
+            f"row {int(np.argmin(room)) % n} has leverage 1, so its fit without itself is not "
             f"determined: use lam > 0 or drop columns."
         )
     return residuals / room
+
+
+def _gcv(residuals, leverages):
+    room = 1 - leverages.mean(axis=-1)
+    if (room <= 64 * leverages.shape[-1] * _EPS).any():
+        raise ValueError("Tr H = n, so that GCV is 0/0: use lam > 0 or drop columns.")
+    return np.mean(residuals**2, axis=-1) / room**2
+
+
+def _score(criterion, residuals, leverages):
+    """Return LOOCV or GCV of one fit, or of several in rows."""
+    if criterion == "gcv":
+        return _gcv(residuals, leverages)
+    return np.mean(_loo(residuals, leverages) ** 2, axis=-1)
 
 
 def loo_residuals(X, y, lam=0.0, *, intercept=False):
@@ -813,9 +868,7 @@ def loo_residuals(X, y, lam=0.0, *, intercept=False):
     >>> loo_residuals([[1.0], [1.0], [1.0]], [0.0, 3.0, 6.0])
     array([-4.5,  0. ,  4.5])
     """
-    X, y = _check_regression(X, y)
-    _check_penalty(lam)
-    return _loo(*_residuals_and_leverages(X, y, lam, intercept))
+    return _loo(*_linear_fit(X, y, lam, intercept))
 
 
 def loocv_ridge(X, y, lam=0.0, *, intercept=False):
@@ -835,14 +888,7 @@ def loocv_ridge(X, y, lam=0.0, *, intercept=False):
     >>> round(loocv_ridge([[1.0], [1.0], [1.0]], [0.0, 3.0, 6.0]), 4)
     13.5
     """
-    return float(np.mean(loo_residuals(X, y, lam, intercept=intercept) ** 2))
-
-
-def _gcv(residuals, leverages):
-    room = 1 - leverages.mean()
-    if room <= 64 * len(residuals) * _EPS:
-        raise ValueError("Tr H = n, so that GCV is 0/0: use lam > 0 or drop columns.")
-    return np.mean(residuals**2) / room**2
+    return float(_score("loo", *_linear_fit(X, y, lam, intercept)))
 
 
 def gcv_ridge(X, y, lam=0.0, *, intercept=False):
@@ -862,9 +908,18 @@ def gcv_ridge(X, y, lam=0.0, *, intercept=False):
     >>> round(gcv_ridge([[1.0], [1.0], [1.0]], [0.0, 3.0, 6.0]), 4)
     13.5
     """
+    return float(_score("gcv", *_linear_fit(X, y, lam, intercept)))
+
+
+def _check_search(X, y, lambdas, criterion):
     X, y = _check_regression(X, y)
-    _check_penalty(lam)
-    return float(_gcv(*_residuals_and_leverages(X, y, lam, intercept)))
+    check_choice(criterion, "criterion", ("loo", "gcv"))
+    lambdas = check_vector(lambdas, "lambdas")
+    if lambdas.size == 0:
+        raise ValueError("lambdas has no candidates: give at least one penalty.")
+    if (lambdas < 0).any():
+        raise ValueError(f"lambdas must not be negative, the smallest is {lambdas.min():.3g}.")
+    return X, y, lambdas
 
 
 def ridge_search(X, y, lambdas, *, criterion="loo", intercept=True):
@@ -895,19 +950,40 @@ def ridge_search(X, y, lambdas, *, criterion="loo", intercept=True):
     >>> ridge_search(X, 2 * X[:, 0], [10.0, 1.0, 0.0]).lam
     0.0
     """
-    X, y = _check_regression(X, y)
-    check_choice(criterion, "criterion", ("loo", "gcv"))
-    lambdas = check_vector(lambdas, "lambdas")
-    if lambdas.size == 0:
-        raise ValueError("lambdas has no candidates: give at least one penalty.")
-    if (lambdas < 0).any():
-        raise ValueError(f"lambdas must not be negative, the smallest is {lambdas.min():.3g}.")
-    basis, scores, df = _ridge_basis(X, intercept), [], []
-    for lam in lambdas:
-        parts = _residuals_and_leverages(X, y, lam, intercept, basis)
-        scores.append(np.mean(_loo(*parts) ** 2) if criterion == "loo" else _gcv(*parts))
-        df.append(parts[1].sum())
-    return RidgeSearch(lambdas, np.array(scores), np.array(df), int(np.argmin(scores)))
+    X, y, lambdas = _check_search(X, y, lambdas, criterion)
+    U, s = _directions(X, intercept)
+    y, F = y - _level(y, intercept), [_factors(s, lam) for lam in lambdas]
+    scores = [_score(criterion, *_residuals_and_leverages(U, f, y)) for f in F]
+    return RidgeSearch(lambdas, np.array(scores), np.sum(F, axis=1), int(np.argmin(scores)))
+
+
+def _fast_search(X, y, lambdas, criterion, intercept):
+    """Return what ``ridge_search`` does, from the eigenvectors of the smaller Gram matrix.
+
+    Squaring X costs digits: an error of eps s_1^2 in the eigenvalues changes H by about
+    eps s_1^2 / (s_k^2 + lam), where s_k is the last one. Where that matters the singular values
+    are worth their time. As many penalties as there are columns are scored in one product.
+    """
+    X, y, lambdas = _check_search(X, y, lambdas, criterion)
+    (n, d), plain = X.shape, {"criterion": criterion, "intercept": intercept}
+    Z, t = centre(X, y)[:2] if intercept else (X, y)
+    with np.errstate(over="ignore", invalid="ignore"):
+        K = Z.T @ Z if d <= n else Z @ Z.T
+    if not np.isfinite(K).all():
+        return ridge_search(X, y, lambdas, **plain)
+    s2, V = np.linalg.eigh(K)
+    s2, V = s2[-min(d, n - intercept) :], V[:, -min(d, n - intercept) :]  # no further s is not 0
+    if not _EPS * s2[-1] < 1e-10 * (s2[0] + lambdas.min()):
+        return ridge_search(X, y, lambdas, **plain)
+    keep = s2 > n * _EPS * s2[-1]
+    s, V = np.sqrt(s2[keep]), V[:, keep]
+    U = Z @ (V / s) if d <= n else V
+    F, c, U2, scores = _factors(s, lambdas[:, None]), U.T @ t, U**2, []
+    for f in np.array_split(F, -(-len(F) // d)):
+        residuals, leverages = t - (f * c) @ U.T, f @ U2.T + intercept / n
+        scores.append(_score(criterion, residuals, leverages))
+    scores, df = np.concatenate(scores), F.sum(axis=1) + intercept
+    return RidgeSearch(lambdas, scores, df, int(np.argmin(scores)))
 
 
 # Functions: evidence and its approximation ---------------------------------------------------
@@ -940,45 +1016,6 @@ def bic(log_likelihood, q, n):
     return float(log_likelihood - 0.5 * q * np.log(n))
 
 
-def _residual_sum_of_squares(X, y):
-    """Return RSS of least squares on the columns of X, and the rank of X."""
-    U, _, _ = _ridge_basis(X, False)
-    residuals = y - U @ (U.T @ y)
-    return float(residuals @ residuals), U.shape[1]
-
-
-def gaussian_log_likelihood_linear(X, y, *, sigma2=None):
-    """Return the largest log-likelihood of y ~ N(X w, sigma^2 I), over sigma^2 too if not given.
-
-    -(n/2) log(2 pi sigma^2) - RSS / (2 sigma^2); over sigma^2 it is largest at RSS / n.
-
-    Parameters
-    ----------
-    X : array of shape (n, q)
-        Give the column of ones if there is an intercept.
-    y : array of shape (n,)
-    sigma2 : float, optional
-        Noise variance where it is known.
-
-    References
-    ----------
-    Book: model-selection-bic-linear.
-
-    Examples
-    --------
-    >>> round(gaussian_log_likelihood_linear([[1.0], [1.0]], [-1.0, 1.0]), 4)
-    -2.8379
-    """
-    X, y = _check_regression(X, y)
-    n, (rss, _) = len(X), _residual_sum_of_squares(X, y)
-    if sigma2 is None:
-        if rss <= (8 * n * _EPS) ** 2 * (y @ y):
-            raise ValueError("the fit is exact, so the likelihood is unbounded: drop columns.")
-        sigma2 = rss / n
-    check_scalar(sigma2, "sigma2", low=0, open_low=True)
-    return float(-0.5 * n * np.log(2 * np.pi * sigma2) - rss / (2 * sigma2))
-
-
 def bic_linear(X, y, *, sigma2=None):
     """Return the BIC of linear regression: its largest log-likelihood - (q/2) log n.
 
@@ -1002,10 +1039,16 @@ def bic_linear(X, y, *, sigma2=None):
     -3.531
     """
     X, y = _check_regression(X, y)
-    if _residual_sum_of_squares(X, y)[1] < X.shape[1]:
+    (n, q), fit = X.shape, least_squares(X, y)
+    if fit.rank < q:
         raise ValueError("X has linearly dependent columns, so q is not their number: drop some.")
-    log_likelihood = gaussian_log_likelihood_linear(X, y, sigma2=sigma2)
-    return bic(log_likelihood, X.shape[1] + (sigma2 is None), len(X))
+    free = sigma2 is None
+    if free:
+        size = norm(X.ravel()) * norm(fit.w) + norm(y)
+        if fit.rss <= (8 * n * _EPS * size) ** 2:
+            raise ValueError("the fit is exact, so the likelihood is unbounded: drop columns.")
+        sigma2 = fit.rss / n  # where the likelihood is largest
+    return bic(log_likelihood(X, y, fit.w, sigma2), q + free, n)
 
 
 def laplace_log_evidence(log_joint, A):
@@ -1034,38 +1077,6 @@ def laplace_log_evidence(log_joint, A):
     except np.linalg.LinAlgError as error:
         raise ValueError("A must be positive definite: is theta_0 a strict maximum?") from error
     return float(log_joint + 0.5 * len(A) * np.log(2 * np.pi) - np.log(np.diag(L)).sum())
-
-
-def log_evidence_linear(X, y, *, sigma2, tau2):
-    """Return log p(y) for y | w ~ N(X w, sigma^2 I) and w ~ N(0, tau^2 I), so y is Gaussian.
-
-    log N(y; 0, sigma^2 I + tau^2 X X^T), computed from the singular values of X.
-
-    Parameters
-    ----------
-    X : array of shape (n, q)
-    y : array of shape (n,)
-    sigma2, tau2 : float
-        Variance of the noise and of the prior.
-
-    References
-    ----------
-    Book: model-selection-bic-evidence.
-
-    Examples
-    --------
-    >>> round(log_evidence_linear([[1.0]], [0.0], sigma2=1.0, tau2=1.0), 4)
-    -1.2655
-    """
-    X, y = _check_regression(X, y)
-    check_scalar(sigma2, "sigma2", low=0, open_low=True)
-    check_scalar(tau2, "tau2", low=0, open_low=True)
-    U, s2, _ = _ridge_basis(X, False)
-    inside, variances = U.T @ y, sigma2 + tau2 * s2
-    outside = y - U @ inside
-    quadratic = np.sum(inside**2 / variances) + (outside @ outside) / sigma2
-    log_det = np.log(variances).sum() + (len(y) - len(s2)) * np.log(sigma2)
-    return float(-0.5 * (len(y) * np.log(2 * np.pi) + log_det + quadratic))
 
 
 # Estimator -----------------------------------------------------------------------------------
@@ -1110,14 +1121,12 @@ class RidgeCV(Regressor):
     def fit(self, X, y=None):
         """Choose the penalty, fit with it on all rows, and return self."""
         X, y = check_array(X, min_samples=2), check_targets(y, "RidgeCV")
-        X, y = _check_regression(X, y)
-        options = {"criterion": self.criterion, "intercept": self.fit_intercept}
-        search = ridge_search(X, y, self.lambdas, **options)
+        intercept = _check_flag(self.fit_intercept, "fit_intercept")
+        search = _fast_search(X, y, self.lambdas, self.criterion, intercept)
         self.lambda_, self.scores_ = search.lam, search.scores
-        U, s2, Vt = _ridge_basis(X, self.fit_intercept)
-        offset = y.mean() if self.fit_intercept else 0.0
-        self.coef_ = Vt.T @ (np.sqrt(s2) / (s2 + self.lambda_) * (U.T @ (y - offset)))
-        self.intercept_ = float(offset - X.mean(axis=0) @ self.coef_) if self.fit_intercept else 0.0
+        model = Ridge(search.lam, intercept) if search.lam > 0 else LinearRegression(intercept)
+        model.fit(X, y)
+        self.coef_, self.intercept_ = model.coef_, model.intercept_
         self.n_features_in_ = X.shape[1]
         return self
 
