@@ -8,7 +8,7 @@ from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, svd
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq, svd
 from scipy.linalg.lapack import dpocon
 from scipy.optimize import linprog
 
@@ -22,7 +22,7 @@ from mllib.base import (
     check_targets,
     check_vector,
 )
-from mllib.linear_algebra import svd_solve
+from mllib.numerics import centred_columns
 
 __all__ = [
     "LeastSquaresFit",
@@ -151,9 +151,12 @@ def normal_equations(X, y):
     return cho_solve(factor, (X / units).T @ y) / units  # (eq-least-squares-normal)
 
 
-def _gram_factor(Z):
-    """Return a Cholesky factor of Z^T Z and an estimate of 1 / kappa(Z^T Z); 0 where it fails."""
-    gram = Z.T @ Z
+def _gram_factor(Z, norms=None):
+    """Return a Cholesky factor of Z^T Z and an estimate of 1 / kappa(Z^T Z); 0 where it fails.
+
+    With ``norms``, of the columns divided by them.
+    """
+    gram = Z.T @ Z if norms is None else (Z.T @ Z) / np.outer(norms, norms)
     try:
         factor = cho_factor(gram, lower=True, check_finite=False)
     except LinAlgError:
@@ -206,14 +209,6 @@ def _svd_of_rank(X, rtol=None):
     return U[:, keep], s[keep], Vt[keep]
 
 
-def _centred(X):
-    """Return X minus its column means, and the means; constant columns become exactly 0."""
-    mean = X.mean(axis=0)
-    Z = X - mean
-    Z[:, np.ptp(X, axis=0) == 0] = 0.0
-    return Z, mean
-
-
 def least_squares(X, y, *, intercept=False):
     """Return the shortest w that minimises ||y - X w||^2, or ||y - X w - b||^2 with an offset.
 
@@ -247,7 +242,7 @@ def least_squares(X, y, *, intercept=False):
     (array([1., 1.]), 1.0, 1)
     """
     X, y = _check_sample(X, y)
-    Z, x_mean = _centred(X) if intercept else (X, np.zeros(X.shape[1]))
+    Z, x_mean = centred_columns(X) if intercept else (X, np.zeros(X.shape[1]))
     y_mean = y.mean() if intercept else 0.0
     U, s, Vt = _svd_of_rank(Z)
     w = Vt.T @ ((U.T @ (y - y_mean)) / s)  # (eq-least-squares-svd)
@@ -259,22 +254,21 @@ def least_squares(X, y, *, intercept=False):
 def _least_squares_by_gram(Z, y):
     """Return (w, rank) as ``svd_solve``, from the Gram matrix where that loses no accuracy.
 
-    The columns are scaled to length 1, the Gram matrix is factorised, and one step of refinement
+    The Gram matrix of the columns, scaled to length 1, is factorised, and one step of refinement
     w <- w + (Z^T Z)^{-1} Z^T (y - Z w) removes the error of order kappa^2 of the factorisation.
     That is safe up to kappa^2 = 1e8. Beyond, and wherever ``svd_solve`` might find a smaller rank,
-    the singular value decomposition takes over.
+    the singular value decomposition takes over, as LAPACK's gelsd.
     """
     n, d = Z.shape
     norms = np.sqrt(np.einsum("ij,ij->j", Z, Z))
-    if n >= d and norms.min() > 0:
-        S = Z / norms
-        factor, rcond = _gram_factor(S)
+    if n >= d and 0 < norms.min() <= norms.max() < np.inf:
+        factor, rcond = _gram_factor(Z, norms)
         if rcond > 1e-8 and rcond * norms.min() / norms.max() > 10 * n * _EPS:
-            w = cho_solve(factor, S.T @ y, check_finite=False)
-            w += cho_solve(factor, S.T @ (y - S @ w), check_finite=False)
-            return w / norms, d
-    rank = len(_svd_of_rank(Z)[1])
-    return svd_solve(Z, y), rank
+            w = cho_solve(factor, Z.T @ y / norms, check_finite=False) / norms
+            w += cho_solve(factor, Z.T @ (y - Z @ w) / norms, check_finite=False) / norms
+            return w, d
+    w, _, rank, _ = lstsq(Z, y, cond=max(n, d) * _EPS, check_finite=False)
+    return w, int(rank)
 
 
 def projection(X):
@@ -584,7 +578,7 @@ class LinearRegression(Regressor):
         """Fit w and b; return self."""
         X = check_array(X)
         y = check_vector(check_targets(y, "LinearRegression"), "y", length=len(X))
-        Z, x_mean = _centred(X) if self.fit_intercept else (X, np.zeros(X.shape[1]))
+        Z, x_mean = centred_columns(X) if self.fit_intercept else (X, np.zeros(X.shape[1]))
         y_mean = y.mean() if self.fit_intercept else 0.0
         self.coef_, self.rank_ = _least_squares_by_gram(Z, y - y_mean)
         self.intercept_ = float(y_mean - self.coef_ @ x_mean)

@@ -56,7 +56,7 @@ def squared_distances(X, Y):
 
 def centred_columns(X):
     """Return X minus the means of its columns, and the means; constant columns become exactly 0."""
-    mean = X.sum(axis=0) / len(X)
+    mean = np.ones(len(X)) @ X / len(X)
     same = np.flatnonzero(X[0] == X[-1])
     if same.size:
         same = same[(X[:, same] == X[0, same]).all(axis=0)]
