@@ -1,12 +1,12 @@
 """The extensions of the site: each fault of a page is caught, and what they write is right."""
 
-import io
 import re
 import sys
 from pathlib import Path
 
 import nbformat
 import pytest
+import small_site
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -71,9 +71,6 @@ class Project:
 
     def build(self, pages, register=RESULTS, errata=ERRATA):
         """Build the pages and return the warnings."""
-        from sphinx.application import Sphinx
-        from sphinx.util.docutils import docutils_namespace
-
         source = self.folder / "source"
         for name, cells in pages.items():
             path = source / "chapters" / "part" / f"{name}.ipynb"
@@ -97,36 +94,7 @@ class Project:
             (source / "chapters" / f"{name}.md").write_text(
                 f"# {name.title()}\n\n```{{{directive}}}\n```\n"
             )
-        stream = io.StringIO()
-        with docutils_namespace():
-            app = Sphinx(
-                source,
-                None,
-                self.folder / "html",
-                self.folder / "doctrees",
-                "html",
-                confoverrides={
-                    "extensions": [
-                        "myst_nb",
-                        "sphinx_proof",
-                        "_ext.mathematics",
-                        "_ext.results",
-                    ],
-                    "myst_enable_extensions": ["dollarmath"],
-                    "nb_execution_mode": "off",
-                    "html_math_renderer": "katex",
-                    "html_theme": "basic",
-                    "numfig": True,
-                    "nitpicky": True,
-                },
-                status=None,
-                warning=stream,
-            )
-            app.build()
-        plain = re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue())
-        self.warnings = [
-            line for line in plain.splitlines() if "WARNING" in line or "ERROR" in line
-        ]
+        self.warnings = small_site.build(self.folder, nitpicky=True)
         return self.warnings
 
     def page(self, name):

@@ -1,12 +1,12 @@
 """Finding things in the site: glossary, index, names for the search, permanent links, previews."""
 
-import io
 import json
 import re
 import sys
 from pathlib import Path
 
 import pytest
+import small_site
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -52,9 +52,6 @@ class Book:
 
     def build(self, page=PAGE, terms=TERMS):
         """Build and return the warnings."""
-        from sphinx.application import Sphinx
-        from sphinx.util.docutils import docutils_namespace
-
         source = self.folder / "source"
         (source / "chapters" / "part").mkdir(parents=True, exist_ok=True)
         (source / "tests").mkdir(exist_ok=True)
@@ -70,35 +67,7 @@ class Book:
         for name, text in written.items():
             if not (source / name).exists() or (source / name).read_text() != text:
                 (source / name).write_text(text)
-        stream = io.StringIO()
-        with docutils_namespace():
-            app = Sphinx(
-                source,
-                None,
-                self.folder / "html",
-                self.folder / "doctrees",
-                "html",
-                confoverrides={
-                    "extensions": [
-                        "myst_nb",
-                        "sphinx_proof",
-                        "_ext.mathematics",
-                        "_ext.results",
-                        "_ext.glossary",
-                        "_ext.names",
-                    ],
-                    "myst_enable_extensions": ["dollarmath"],
-                    "nb_execution_mode": "off",
-                    "html_math_renderer": "katex",
-                    "html_theme": "basic",
-                    "numfig": True,
-                },
-                status=None,
-                warning=stream,
-            )
-            app.build()
-        plain = re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue())
-        return [line for line in plain.splitlines() if "WARNING" in line or "ERROR" in line]
+        return small_site.build(self.folder, "_ext.glossary", "_ext.names")
 
     def page(self, name):
         """Return the HTML of a page."""
