@@ -122,23 +122,6 @@ class ExpectedCounts(NamedTuple):
     log_likelihood: float  #: sum over sequences of log p(x) in nats
 
 
-def _rows_of(X, d):
-    """Return observations as a finite float64 array of shape (T, d)."""
-    X = check_array(X)
-    if X.shape[1] != d:
-        raise ValueError(f"X must have {d} columns, like the emission, got {X.shape[1]}.")
-    return X
-
-
-def _check_counts(X):
-    """Return rows of counts as they are, or say what is wrong with them."""
-    if (X < 0).any():
-        raise ValueError("Negative values in data passed to PoissonHMM: X must hold counts.")
-    if (np.floor(X) != X).any():
-        raise ValueError("X must hold whole numbers (counts), got fractions: round them first.")
-    return X
-
-
 class CategoricalEmission(NamedTuple):
     """e_j(v) = p(x_t = v | z_t = j) for symbols v = 0..V-1; a symbol -1 counts as missing."""
 
@@ -291,6 +274,23 @@ def _check_model(pi, A, log_B=None):
     if np.isnan(log_B).any() or (log_B == np.inf).any():
         raise ValueError("log_B must hold log densities below infinity, and no NaN.")
     return pi, A, log_B
+
+
+def _rows_of(X, d):
+    """Return observations as a finite float64 array of shape (T, d)."""
+    X = check_array(X)
+    if X.shape[1] != d:
+        raise ValueError(f"X must have {d} columns, like the emission, got {X.shape[1]}.")
+    return X
+
+
+def _check_counts(X):
+    """Return rows of counts as they are, or say what is wrong with them."""
+    if (X < 0).any():
+        raise ValueError("Negative values in data passed to PoissonHMM: X must hold counts.")
+    if (np.floor(X) != X).any():
+        raise ValueError("X must hold whole numbers (counts), got fractions: round them first.")
+    return X
 
 
 def _log_step(a):
