@@ -327,6 +327,8 @@ def test_divergence_by_hand():
 def test_divergence_and_entropy_refuse_what_is_no_distribution():
     with pytest.raises(ValueError, match="p must sum to one"):
         entropy([0.5, 0.4])
+    with pytest.raises(ValueError, match="p must be an array: give all its rows one length"):
+        entropy([[0.5, 0.5], [1.0]])
     with pytest.raises(ValueError, match="q must not be negative"):
         kl_divergence([1.5, -0.5], [0.5, 0.5])
     with pytest.raises(ValueError, match="q and p must have one shape"):
