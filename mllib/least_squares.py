@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq, svd
 from scipy.linalg.lapack import dpocon
-from scipy.optimize import linprog
 
 from mllib.base import (
     Regressor,
@@ -524,6 +523,8 @@ def least_absolute_deviations(X, y):
     >>> least_absolute_deviations([[1.0], [1.0], [1.0]], [0.0, 1.0, 50.0]).round(6)
     array([1.])
     """
+    from scipy.optimize import linprog
+
     X, y = _check_sample(X, y)
     n, d = X.shape
     unit, scale = np.abs(X).max() or 1.0, np.abs(y).max() or 1.0

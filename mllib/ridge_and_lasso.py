@@ -305,17 +305,25 @@ def ridge_many(X, Y, lam):
     if Y.shape != (R, n):
         raise ValueError(f"Y must have shape {(R, n)} like the samples of X, got {Y.shape}.")
     _penalty(lam)
+    step = max(1, 2**18 // (n * d))  # samples that stay in a processor's cache together
+    parts = (slice(r, r + step) for r in range(0, R, step))
+    return np.concatenate([_ridge_stack(X[part], Y[part], lam) for part in parts])
+
+
+def _ridge_stack(X, Y, lam):
+    """Return ``ridge_many`` of a few samples: all are squared, and solved as one stack."""
+    n, d = X.shape[1:]
     Xt = X.transpose(0, 2, 1)
     with np.errstate(over="ignore", invalid="ignore"):
         A = Xt @ X if d <= n else X @ Xt  # (X^T X + lam I)^{-1} X^T = X^T (X X^T + lam I)^{-1}
         b = Xt @ Y[..., None] if d <= n else Y[..., None]
-        squares = np.einsum("rii->r", A)
-        safe = (lam > 1e-6 * squares) & np.isfinite(b).all(axis=(1, 2))
-    A[:, range(len(A[0])), range(len(A[0]))] += lam
-    W = np.empty((R, d))
-    u = np.linalg.solve(A[safe], b[safe])
-    W[safe] = (u if d <= n else Xt[safe] @ u)[..., 0]
-    for r in np.flatnonzero(~safe):  # squaring would lose digits
+        diagonal = np.einsum("rii->ri", A)  # a view
+        lost = ~(lam > 1e-6 * diagonal.sum(axis=1)) | ~np.isfinite(b).all(axis=(1, 2))
+    diagonal += lam
+    A[lost], diagonal[lost] = 0.0, 1.0
+    u = np.linalg.solve(A, b)
+    W = (u if d <= n else Xt @ u)[..., 0]
+    for r in np.flatnonzero(lost):  # where squaring loses digits
         W[r] = ridge_svd(X[r], Y[r], lam)
     return W
 

@@ -599,3 +599,12 @@ def test_many_ridge_fits_name_what_is_wrong():
         ridge_many(X, Y, 0.0)
     with pytest.raises(ValueError, match="X contains NaN"):
         ridge_many(np.full((2, 3, 1), np.nan), Y, 1.0)
+
+
+@pytest.mark.parametrize("shape", [(5, 400, 300), (5, 300, 400)])
+def test_many_large_samples_are_solved_in_parts(shape):
+    rng = np.random.default_rng(47)
+    X, Y = rng.standard_normal(shape), rng.standard_normal(shape[:2])
+    X[3] *= 1e4  # squaring this one would lose digits
+    for x, y, w in zip(X, Y, ridge_many(X, Y, 2.0)):
+        np.testing.assert_allclose(w, ridge_svd(x, y, 2.0), rtol=1e-8, atol=1e-9 * np.abs(w).max())
