@@ -24,7 +24,7 @@ from mllib.base import (
     check_vector,
     random_generator,
 )
-from mllib.mixtures_and_em import em
+from mllib.mixtures_and_em import constrained_covariances, em
 from mllib.numerics import (
     cholesky_with_jitter,
     gaussian_log_density,
@@ -226,18 +226,20 @@ class GaussianEmission(NamedTuple):
     def update(self, statistics):
         """Return the maximiser under the floor; a state without expected visits is kept.
 
-        mu_j = mu_j + s_j / n_j and Sigma_j = S_j / n_j - (s_j / n_j)(s_j / n_j)^T. A floor on the
-        eigenvalues, in units of the floor, is the exact constrained maximiser.
+        mu_j = mu_j + s_j / n_j and Sigma_j = S_j / n_j - (s_j / n_j)(s_j / n_j)^T, raised to the
+        floor as in a mixture (mixtures-and-em-floor-is-exact).
         """
         n, first, second = statistics
-        means, covariances = self.means.copy(), self.covariances.copy()
-        for j in np.flatnonzero(n > 0):
-            shift = first[j] / n[j]
-            means[j] += shift
-            if covariances.ndim == 2:
-                covariances[j] = np.maximum(second[j] / n[j] - shift**2, self.floor)
-            else:
-                covariances[j] = _floored(second[j] / n[j] - np.outer(shift, shift), self.floor)
+        means, covariances, seen = self.means.copy(), self.covariances.copy(), n > 0
+        n, second = n[seen], second[seen]
+        shift = first[seen] / n[:, None]
+        means[seen] += shift
+        if covariances.ndim == 2:
+            covariances[seen] = np.maximum(second / n[:, None] - shift**2, self.floor)
+        else:
+            scatter = second - n[:, None, None] * shift[:, :, None] * shift[:, None, :]
+            scatter = (scatter + scatter.transpose(0, 2, 1)) / 2  # what rounding may have taken off
+            covariances[seen] = constrained_covariances(scatter, n, floor=self.floor)
         return GaussianEmission(means, covariances, self.floor)
 
     def draw(self, z, rng):
@@ -509,13 +511,6 @@ def _normalise_rows(counts, old):
     """Return counts divided by their row sums; a row without counts keeps its old value."""
     total = counts.sum(axis=-1, keepdims=True)
     return np.where(total > 0, counts / np.where(total > 0, total, 1), old)
-
-
-def _floored(S, floor):
-    """Return S with its eigenvalues, in units of the floor's standard deviations, at least 1."""
-    scale = np.sqrt(floor)
-    values, U = np.linalg.eigh(S / np.outer(scale, scale))
-    return np.outer(scale, scale) * ((U * np.maximum(values, 1)) @ U.T)
 
 
 def fit_markov_chain(z, K, lengths=None):
