@@ -101,6 +101,12 @@ def test_a_learner_that_is_not_linear_in_y():
     assert parts.risk == [2]
 
 
+def test_errors_are_added_to_f_and_not_taken_from_it():
+    law = [F(-1), F(2)], [F(2, 3), F(1, 3)]
+    parts = exact_decompose(lambda X, y, X_new: [max(y)], [0, 1], [F(0)] * 2, *law, [0], [F(0)])
+    assert parts.mean == [-1 * F(4, 9) + 2 * F(5, 9)]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -137,6 +143,15 @@ def test_simulation_agrees_with_the_formula():
     for a, b in ((parts.variance, exact.variance), (parts.noise, exact.noise)):
         assert (np.abs(a / b - 1) < 6 * np.sqrt(2 / 20000)).all()
     assert (np.abs(parts.risk / exact.risk - 1) < 6 * np.sqrt(2 / 20000)).all()
+
+
+def test_the_parts_are_averages_over_the_spawned_generators():
+    draw, f_new = FixedDesign(X5, F5, 0.3), np.sin(2 * np.pi * GRID)
+    T = np.array([LINE(*draw(rng), GRID) for rng in np.random.default_rng(0).spawn(40)])
+    parts = simulate()
+    np.testing.assert_allclose(parts.mean, T.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(parts.squared_bias, (T.mean(axis=0) - f_new) ** 2, rtol=1e-9)
+    np.testing.assert_allclose(parts.variance, np.mean((T - T.mean(axis=0)) ** 2, axis=0))
 
 
 def test_same_results_for_every_number_of_workers():
