@@ -77,7 +77,7 @@ def test_losses_of_hand_made_cases():
     assert hinge([-1, 0, 1, 2]).tolist() == [2, 1, 0, 0]
     assert zero_one_margin([-1, 0, 1e-300]).tolist() == [1, 1, 0]
     assert squared_margin([-1, 1, 2]).tolist() == [4, 0, 1]
-    assert exponential([0.0]).tolist() == [1]
+    assert exponential([-1.0, 0.0, 1.0]) == pytest.approx([np.e, 1, 1 / np.e])
     assert logistic([0.0], base=2).tolist() == [1]
 
 
