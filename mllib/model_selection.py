@@ -962,7 +962,7 @@ def _fast_search(X, y, lambdas, criterion, intercept):
 
     Squaring X costs digits: an error of eps s_1^2 in the eigenvalues changes H by about
     eps s_1^2 / (s_k^2 + lam), where s_k is the last one. Where that matters the singular values
-    are worth their time. As many penalties as there are columns are scored in one product.
+    are worth their time. As many penalties as fit a cache are scored in one product.
     """
     X, y, lambdas = _check_search(X, y, lambdas, criterion)
     (n, d), plain = X.shape, {"criterion": criterion, "intercept": intercept}
@@ -979,7 +979,7 @@ def _fast_search(X, y, lambdas, criterion, intercept):
     s, V = np.sqrt(s2[keep]), V[:, keep]
     U = Z @ (V / s) if d <= n else V
     F, c, U2, scores = _factors(s, lambdas[:, None]), U.T @ t, U**2, []
-    for f in np.array_split(F, -(-len(F) // d)):
+    for f in np.array_split(F, min(len(F), -(-len(F) * n // 2**15))):
         residuals, leverages = t - (f * c) @ U.T, f @ U2.T + intercept / n
         scores.append(_score(criterion, residuals, leverages))
     scores, df = np.concatenate(scores), F.sum(axis=1) + intercept

@@ -22,6 +22,7 @@ from mllib.base import (
     convergence_warning,
 )
 from mllib.linear_algebra import ProductSums, outer_product_sum
+from mllib.numerics import centred_columns
 
 __all__ = [
     "Centred",
@@ -150,9 +151,9 @@ def centre(X, y):
            [ 1.]]), y=array([-2.,  2.]), x_mean=array([2.]), y_mean=7.0)
     """
     X, y = _sample(X, y)
-    x_mean = np.where(X.min(axis=0) == X.max(axis=0), X[0], X.mean(axis=0))
+    Z, x_mean = centred_columns(X)
     y_mean = float(y[0] if y.min() == y.max() else y.mean())
-    return Centred(X - x_mean, y - y_mean, x_mean, y_mean)
+    return Centred(Z, y - y_mean, x_mean, y_mean)
 
 
 # Functions: ridge ----------------------------------------------------------------------------
@@ -1066,9 +1067,13 @@ def spike_slab_posterior(x, y, *, sigma2, tau2, prob):
 # Estimators ----------------------------------------------------------------------------------
 
 
-def _unit(a):
-    """Return a power of two near the largest entry of a; dividing by it is exact."""
-    return np.ldexp(1.0, int(np.clip(np.frexp(np.abs(a).max())[1], -1000, 1000)))
+def _in_units(a):
+    """Return a / u and u: 1, or a power of two near the largest entry if squares could overflow."""
+    power = int(np.frexp(max(a.max(), -a.min()))[1])
+    if abs(power) <= 200:
+        return a, 1.0
+    unit = np.ldexp(1.0, int(np.clip(power, -1000, 1000)))
+    return a / unit, unit
 
 
 def _fast_ridge(X, y, lam):
@@ -1146,8 +1151,8 @@ class Ridge(_Linear):
     def fit(self, X, y):
         """Fit to X of shape (n, d) and y of shape (n,); return self."""
         data = self._centred(X, y)
-        unit = _unit(data.X)
-        w = _fast_ridge(data.X / unit, data.y, float(self.lam) / unit / unit) / unit
+        A, unit = _in_units(data.X)
+        w = _fast_ridge(A, data.y, float(self.lam) / unit / unit) / unit
         return self._store(w, data)
 
 
@@ -1201,8 +1206,8 @@ class Lasso(_Linear):
         data = self._centred(X, y)
         check_scalar(self.tol, "tol", low=0)
         check_scalar(self.max_iter, "max_iter", low=1, integer=True)
-        unit, y_unit = _unit(data.X), _unit(data.y)
-        A, t, lam = data.X / unit, data.y / y_unit, float(self.lam) / unit / y_unit
+        (A, unit), (t, y_unit) = _in_units(data.X), _in_units(data.y)
+        lam = float(self.lam) / unit / y_unit
         w, self.n_iter_, self.gap_ = _fast_lasso(A, t, lam, self.tol, self.max_iter)
         self.converged_ = bool(self.gap_ <= self.tol * (t @ t))
         self.gap_ *= y_unit**2
