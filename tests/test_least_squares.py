@@ -100,6 +100,8 @@ def test_centring_is_a_column_of_ones(seed):
     exact = exact_least_squares(add_intercept(X), y)
     fit = least_squares(X, y, intercept=True)
     np.testing.assert_allclose(np.r_[fit.b, fit.w], exact, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(fit.residuals, y - add_intercept(X) @ exact, atol=1e-12)
+    assert fit.rss == pytest.approx(np.sum((y - add_intercept(X) @ exact) ** 2), rel=1e-12)
 
 
 def test_a_wrong_sign_in_the_normal_equations_would_be_seen():

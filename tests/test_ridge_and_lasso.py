@@ -311,6 +311,15 @@ def test_more_features_than_the_path_takes():
     assert lasso_gap(model.coef_, data.X, data.y, 20.0) <= 1e-9 * (data.y @ data.y)
 
 
+def test_a_column_of_zeros_has_the_weight_zero_wherever_descent_starts():
+    X, y = sample(29, 12, 3)
+    X[:, 1] = 0.0
+    run = lasso(X, y, 1.0, w0=[5.0, 5.0, 5.0])
+    assert run.w[1] == 0
+    np.testing.assert_allclose(run.w, lasso(X, y, 1.0).w, atol=1e-6)
+    assert run.objective[0] == pytest.approx(lasso_objective([5.0, 0.0, 5.0], X, y, 1.0))
+
+
 def test_running_out_of_passes_warns_with_gap_and_tolerance():
     X, y = sample(26, 30, 20)
     with pytest.warns(UserWarning, match=r"used all 1 passes: the duality gap is .* tol \|y\|\^2"):
@@ -418,8 +427,10 @@ def test_shapes_and_other_arguments():
         ridge(X0, Y0, 1.0, D=[1, 1])
     with pytest.raises(ValueError, match="singular to rounding"):
         ridge(np.ones((3, 2)), Y0, 1.0, D=[0, 0])
-    with pytest.raises(ValueError, match="singular to rounding"):
-        ridge(np.ones((3, 2)), Y0, 1e-30)
+    for unit in (1e-8, 1.0, 1e8):
+        with pytest.raises(ValueError, match="singular to rounding"):
+            ridge(unit * np.ones((3, 2)), Y0, 1e-30 * unit**2)
+        assert np.isfinite(ridge(unit * np.ones((3, 2)), Y0, 1e-9 * unit**2)).all()
     with pytest.raises(ValueError, match="too large to be squared"):
         lasso(1e200 * X0, Y0, 1.0)
     with pytest.raises(ValueError, match="fit_intercept must be"):
