@@ -339,8 +339,8 @@ def test_stepwise_em_learns_from_a_stream(theta, rng):
     truth = MixtureParams(np.array([0.3, 0.7]), np.array([[-3.0], [2.0]]), np.ones((2, 1, 1)))
     stream = (sample_mixture(truth, 50, rng)[0] for _ in range(400))
     params, trace = stepwise_em(stream, start)
-    np.testing.assert_allclose(params.means, truth.means, atol=0.2)
-    np.testing.assert_allclose(params.weights, truth.weights, atol=0.04)
+    np.testing.assert_allclose(params.means, truth.means, atol=0.06)
+    np.testing.assert_allclose(params.weights, truth.weights, atol=0.02)
     assert trace[-50:].mean() > trace[:5].mean()
     with pytest.raises(ValueError, match="at least one chunk"):
         stepwise_em([], start)
@@ -496,13 +496,19 @@ def test_duplicates_constant_features_and_collinear_columns_stay_finite(rng):
             assert np.isfinite(model.score_samples(X)).all()
 
 
+def test_variance_floor_is_a_share_of_each_columns_variance(X):
+    np.testing.assert_allclose(variance_floor(X, 0.5), 0.5 * X.var(axis=0))
+    with_constant = np.column_stack([X, np.full(len(X), 7.0)])
+    np.testing.assert_allclose(variance_floor(with_constant, 1.0)[2], X.var(axis=0).mean())
+
+
 def test_floor_stops_a_component_that_shrinks_on_one_point(rng):
     X = np.concatenate([rng.standard_normal((50, 1)), [[8.0]]])
     start = MixtureParams(
         np.array([0.9, 0.1]), np.array([[0.0], [8.0]]), np.array([[[1.0]], [[0.01]]])
     )
     model = GaussianMixture(2, init=start).fit(X)
-    assert model.covariances_.min() == pytest.approx(variance_floor(X)[0])
+    assert model.covariances_.min() == pytest.approx(1e-6 * X.var())
     with pytest.raises(ValueError, match="component 1 is not positive definite"):
         fit_mixture(X, start)
 
