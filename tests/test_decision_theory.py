@@ -228,6 +228,7 @@ def test_transposing_the_costs_changes_the_rule():
 
 def test_medical_threshold_is_one_seventh():
     assert cost_threshold(MEDICAL) == 1 / 7
+    assert cost_threshold([[1.0, 6.0], [3.0, 2.0]]) == (3 - 1) / ((3 - 1) + (6 - 2))
     sevenths = np.array([[1 - p, p] for p in (1 / 7 - 1e-9, 1 / 7 + 1e-9)])
     assert cost_sensitive_rule(sevenths, MEDICAL).tolist() == [0, 1]
     np.testing.assert_allclose(expected_costs([[6 / 7, 1 / 7]], MEDICAL), [[60 / 7, 60 / 7]])
@@ -237,6 +238,8 @@ def test_ties_go_to_the_lowest_index_and_the_threshold_to_one():
     assert bayes_classifier([[0.5, 0.5]]).tolist() == [0]
     assert cost_sensitive_rule([[0.5, 0.5]], [[0, 1], [1, 0]]).tolist() == [0]
     assert threshold([0.5]).tolist() == [1]
+    assert reject_rule([[0.75, 0.25]], 0.75).tolist() == [0]  # decided, not rejected
+    assert reject_tradeoff([[0.75, 0.25]], [0.75]).coverage.tolist() == [1]
 
 
 def test_posterior_does_not_underflow_and_allows_impossible_classes():
@@ -322,6 +325,9 @@ def test_bayes_error_of_two_gaussians_equals_the_normal_tail():
         densities = [norm(0).pdf, norm(delta).pdf]
         table = density_table(densities, [0.5, 0.5], [-12, 0, delta / 2, delta, 12 + delta])
         assert bayes_error(table.joint) == pytest.approx(norm.cdf(-delta / 2), rel=1e-10)
+    table = density_table([norm(0).pdf, norm(2).pdf], [0.3, 0.7], [-12, 0, 2, 14])
+    np.testing.assert_allclose(table.joint.sum(axis=0), [0.3, 0.7], rtol=1e-10)
+    np.testing.assert_allclose(table.x @ table.joint, [0, 1.4], atol=1e-10)  # p(k) times the mean
 
 
 def test_regions_and_densities_say_what_is_wrong():
