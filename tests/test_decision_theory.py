@@ -485,6 +485,15 @@ def test_standardizer_keeps_its_digits_far_from_the_origin():
     np.testing.assert_allclose(far, near, rtol=1e-12)
 
 
+@pytest.mark.parametrize("n", [7, 50])
+def test_standardizer_finds_the_float_nearest_to_the_mean(n):
+    for seed in range(20):
+        x = 1e9 / 3 + np.random.default_rng(seed).normal(0, 1, n)
+        exact = sum(map(Fraction, x)) / n
+        error = abs(Fraction(Standardizer().fit(x[:, None]).mean_[0]) - exact)
+        assert error <= Fraction(np.spacing(float(exact))) / 2
+
+
 def test_standardizer_without_variance_and_its_inverse():
     X = np.array([[0.1, 1.0], [0.1, 2.0], [0.1, 4.0]])
     model = Standardizer().fit(X)
