@@ -103,8 +103,8 @@ def test_a_learner_that_is_not_linear_in_y():
 
 def test_errors_are_added_to_f_and_not_taken_from_it():
     law = [F(-1), F(2)], [F(2, 3), F(1, 3)]
-    parts = exact_decompose(lambda X, y, X_new: [max(y)], [0, 1], [F(0)] * 2, *law, [0], [F(0)])
-    assert parts.mean == [-1 * F(4, 9) + 2 * F(5, 9)]
+    parts = exact_decompose(lambda X, y, X_new: [max(y)], [0] * 3, [F(0)] * 3, *law, [0], [F(0)])
+    assert parts.mean == [-1 * F(8, 27) + 2 * F(19, 27)]
 
 
 @pytest.mark.parametrize(
