@@ -14,6 +14,10 @@ HOW = "Modules of scipy that only one function needs are imported by that functi
 
 #: our module -> (our estimators, the peer's module, its estimators)
 PAIRS = {
+    "least_squares": ("LinearRegression", "linear_model", "LinearRegression"),
+    "ridge_and_lasso": ("Ridge, Lasso", "linear_model", "Ridge, Lasso"),
+    "bayesian_regression": ("BayesianLinearRegression", "linear_model", "BayesianRidge"),
+    "model_selection": ("RidgeCV", "linear_model", "RidgeCV"),
     "perceptron": ("Perceptron", "linear_model", "Perceptron"),
     "support_vector_machines": ("SVC, LinearSVC", "svm", "SVC, LinearSVC"),
     "mixtures_and_em": ("GaussianMixture", "mixture", "GaussianMixture"),
