@@ -42,7 +42,7 @@ STAGES = [
     ],
     [
         ("changed outputs are caught", [*PYTEST, "tests/test_nbval_gate.py"]),
-        ("site in a browser", [*PYTEST, "-n", "2", "--dist", "loadgroup", "tests/site"]),
+        ("site in a browser", [*PYTEST, "-n", "2", "--dist", "loadscope", "tests/site"]),
     ],
 ]
 

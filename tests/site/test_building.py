@@ -13,8 +13,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-pytestmark = pytest.mark.xdist_group("building")  # one book serves all
-
 HERE = Path(__file__).resolve().parents[2]
 PAGE = "# A small book\n\nIt has one page, {} words and $x^2 \\ge 0$, and that is all there is.\n"
 
@@ -148,7 +146,7 @@ def test_serving_shows_changes_rests_and_stops(book):
         write(book, "changed while served")
         wait(lambda: "changed while served" in page())
         running.send_signal(signal.SIGINT)
-        assert running.wait(timeout=60) == 0
+        assert running.wait(timeout=120) == 0
     finally:
         running.kill()
         log.close()

@@ -37,14 +37,13 @@ PHONE = {"width": 412, "height": 823}
 DESK = 1265  # a window of 1280 px with a scroll bar
 
 
-def on_a_page(page):
-    """All tests of a page belong to one worker."""
-    return pytest.param(page, marks=pytest.mark.xdist_group(page))
+def pytest_generate_tests(metafunc):
+    """Visit the pages of a class one after the other."""
+    if "visit" in metafunc.fixturenames:
+        metafunc.parametrize("visit", metafunc.cls.PAGES, indirect=True, scope="class")
 
 
-@pytest.fixture(
-    scope="module", params=[on_a_page(p) for p in [*pages(), *entries(), "search.html"]]
-)
+@pytest.fixture(scope="class")
 def visit(request, browser, address):
     """Open a page and look at it in turn; give what was seen, by name."""
     page, seen = request.param, {"page": request.param, "foreign": [], "failed": [], "errors": []}
@@ -105,6 +104,14 @@ def walk(tab, seen):
     seen["room for code"] = tab.evaluate(ROOM)
 
 
+def simplify(tab):
+    """Leave of what looks alike one piece; what scrolls then is made known again."""
+    tab.evaluate(ONCE)
+    for width in (1000, DESK):
+        tab.set_viewport_size({"width": width, "height": 900})
+        tab.evaluate(SETTLED)
+
+
 def inspect(tab, page, seen):
     """Let axe look at the page, in light and in dark."""
     tab.evaluate(AXE)
@@ -114,12 +121,10 @@ def inspect(tab, page, seen):
         closed.goto(tab.url)
         closed.add_style_tag(content=WHOLE)
         closed.evaluate(AXE)
-        closed.evaluate(ONCE)
-        closed.keyboard.press("Tab")  # boxes that scroll are then known
-        closed.evaluate(SETTLED)
+        simplify(closed)
         seen["axe, folds closed"] = closed.evaluate(RUN, None)
         closed.close()
-    tab.evaluate(ONCE)
+    simplify(tab)
     seen["axe"] = tab.evaluate(RUN, None)
     tab.emulate_media(color_scheme="dark")
     tab.wait_for_function("document.documentElement.dataset.theme === 'dark'")
@@ -129,60 +134,82 @@ def inspect(tab, page, seen):
 # What was seen -------------------------------------------------------------------------------
 
 
-def test_it_loads_alone_and_without_an_error(visit):
-    assert visit["light"] == "light"
-    assert (visit["foreign"], visit["failed"], visit["errors"]) == ([], [], [])
+class EachPage:
+    """What holds of every page. A class of pages is visited by one worker."""
+
+    PAGES = ()
+
+    def test_it_loads_alone_and_without_an_error(self, visit):
+        assert visit["light"] == "light"
+        assert (visit["foreign"], visit["failed"], visit["errors"]) == ([], [], [])
+
+    def test_it_holds_still_while_it_arrives(self, visit):
+        assert visit["shift"] < SHIFT
+
+    def test_it_weighs_little(self, visit):
+        heaviest = sorted(visit["bytes"].items(), key=lambda file: -file[1])
+        assert any(name.startswith("style-") for name in visit["bytes"])
+        assert sum(visit["bytes"].values()) <= LIMIT, heaviest[:8]
+
+    def test_it_never_scrolls_sideways(self, visit):
+        assert len(visit["sideways"]) == 4
+        assert max(visit["sideways"].values()) <= 0, visit["sideways"]
+
+    @pytest.mark.parametrize("width", [390, DESK])
+    def test_boxes_that_scroll_can_be_reached_and_no_others(self, visit, width):
+        found = visit[f"boxes at {width}"]
+        assert found["closed"] == []
+        assert found["needless"] == []
+        if visit["page"] == CHAPTER and width == 390:
+            assert found["boxes"] > 5
+
+    def test_headings_nest_and_landmarks_and_tables_are_named(self, visit):
+        found = visit["structure"]
+        levels = found["headings"]
+        assert levels[0] == 1
+        assert levels.count(1) == 1
+        for before, after in itertools.pairwise(levels):
+            assert after <= before + 1, levels
+        assert all(found["landmarks"]), found["landmarks"]
+        assert len(set(found["landmarks"])) == len(found["landmarks"]), found["landmarks"]
+        assert found["mains"] == 1
+        assert found["tables"] == []
+        assert found["language"] == "en"
+
+    def test_a_line_of_code_of_100_characters_fits_and_its_letters_are_not_small(self, visit):
+        assert visit["room for code"] or visit["page"] not in chapters()
+        for box in visit["room for code"]:
+            assert box["room"] >= box["wide"] > 500, box
+        assert min(visit["letters at 390"] + visit[f"letters at {DESK}"], default=12) >= 12
+
+    def test_axe_finds_nothing(self, visit):
+        assert ("axe, folds closed" in visit) == (visit["page"] in CLOSED)
+        for name in ("axe", "axe, folds closed", "axe in the dark"):
+            assert visit.get(name, []) == [], name
 
 
-def test_it_holds_still_while_it_arrives(visit):
-    assert visit["shift"] < SHIFT
+class TestChapters(EachPage):
+    """The chapters."""
+
+    PAGES = tuple(chapters())
 
 
-def test_it_weighs_little(visit):
-    heaviest = sorted(visit["bytes"].items(), key=lambda file: -file[1])
-    assert any(name.startswith("style-") for name in visit["bytes"])
-    assert sum(visit["bytes"].values()) <= LIMIT, heaviest[:8]
+class TestResults(EachPage):
+    """The results of each chapter."""
+
+    PAGES = tuple(entries())
 
 
-def test_it_never_scrolls_sideways(visit):
-    assert len(visit["sideways"]) == 4
-    assert max(visit["sideways"].values()) <= 0, visit["sideways"]
+class TestReference(EachPage):
+    """The library reference."""
+
+    PAGES = tuple(page for page in pages() if page.startswith("api/"))
 
 
-@pytest.mark.parametrize("width", [390, DESK])
-def test_boxes_that_scroll_can_be_reached_and_no_others(visit, width):
-    found = visit[f"boxes at {width}"]
-    assert found["closed"] == []
-    assert found["needless"] == []
-    if visit["page"] == CHAPTER and width == 390:
-        assert found["boxes"] > 5
+class TestOtherPages(EachPage):
+    """The landing page, the back matter and the search."""
 
-
-def test_headings_nest_and_landmarks_and_tables_are_named(visit):
-    found = visit["structure"]
-    levels = found["headings"]
-    assert levels[0] == 1
-    assert levels.count(1) == 1
-    for before, after in itertools.pairwise(levels):
-        assert after <= before + 1, levels
-    assert all(found["landmarks"]), found["landmarks"]
-    assert len(set(found["landmarks"])) == len(found["landmarks"]), found["landmarks"]
-    assert found["mains"] == 1
-    assert found["tables"] == []
-    assert found["language"] == "en"
-
-
-def test_a_line_of_code_of_100_characters_fits_and_its_letters_are_not_small(visit):
-    assert visit["room for code"] or visit["page"] not in chapters()
-    for box in visit["room for code"]:
-        assert box["room"] >= box["wide"] > 500, box
-    assert min(visit["letters at 390"] + visit[f"letters at {DESK}"], default=12) >= 12
-
-
-def test_axe_finds_nothing(visit):
-    assert ("axe, folds closed" in visit) == (visit["page"] in CLOSED)
-    for name in ("axe", "axe, folds closed", "axe in the dark"):
-        assert visit.get(name, []) == [], name
+    PAGES = (*(p for p in pages() if p not in {*chapters(), *TestReference.PAGES}), "search.html")
 
 
 def test_axe_sees_a_fault(context, address):

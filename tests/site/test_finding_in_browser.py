@@ -88,7 +88,7 @@ def test_every_page_leads_to_the_next_and_back():
         ("responsibility", "responsibility", "mixtures-and-em.html#term-responsibility"),
         ("mistake_bound", "mistake_bound", "api/perceptron.html#mllib.perceptron.mistake_bound"),
         ("KKT conditions", "KKT conditions", "#term-karush-kuhn-tucker-conditions"),
-        ("BIC", "BIC", "mixtures-and-em.html#term-bayesian-information-criterion"),
+        ("BIC", "BIC", "model-selection.html#term-bayesian-information-criterion"),
         ("hoeffding", "Hoeffding", "concentration.html#"),
     ],
 )

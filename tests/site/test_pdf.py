@@ -14,9 +14,6 @@ MM = 72 / 25.4
 PRINTED = ("classification/perceptron", "theory/concentration")
 
 
-pytestmark = pytest.mark.xdist_group("printing")  # one short book serves all
-
-
 @pytest.fixture(scope="module")
 def parts():
     """The parts of a short book: front matter, two chapters, index."""
