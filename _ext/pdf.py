@@ -223,7 +223,8 @@ def chromium():
     """Start the browser that prints."""
     from playwright.sync_api import sync_playwright
 
-    path = shutil.which("chromium") or shutil.which("google-chrome")
+    names = ("chromium", "chromium-headless-shell", "google-chrome")
+    path = next(filter(None, map(shutil.which, names)), None)
     if path is None:
         sys.exit("Chromium is missing. On Debian or Ubuntu: sudo apt-get install chromium")
     with sync_playwright() as playwright:

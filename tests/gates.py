@@ -68,7 +68,7 @@ def run(gate):
 
 def main():
     """Run all stages; return the number of gates that failed."""
-    if shutil.which("chromium") is None:
+    if not (shutil.which("chromium-headless-shell") or shutil.which("chromium")):
         sys.exit("Chromium is missing. On Debian or Ubuntu: sudo apt-get install chromium")
     results = []
     for stage in STAGES:

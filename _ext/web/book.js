@@ -144,13 +144,14 @@
 
   const linkAt = (event) => event.target.closest && event.target.closest("a[data-preview]");
   const inside = (node) => node && popup.contains(node);
+  const byKeyboard = () => inside(document.activeElement) || owner.matches(":focus-visible");
 
   document.addEventListener("pointerover", (event) => {
     if (event.pointerType !== "mouse") return;
     const link = linkAt(event);
     if (link) later(() => open(link), 200);
     else if (inside(event.target)) window.clearTimeout(timer);
-    else if (owner && !inside(document.activeElement)) later(close, 250);
+    else if (owner && !byKeyboard()) later(close, 250);
   });
   document.addEventListener("focusin", (event) => {
     const link = linkAt(event);

@@ -97,6 +97,18 @@ ROOM = """() => [...document.querySelectorAll('main .cell_input pre, main .highl
     return {room, wide: line.getBoundingClientRect().width, place: code.closest('[id]').id, line};
   }).map(({line, ...box}) => { line.remove(); return box; })"""
 
+#: Text that leaves the page at the right, outside of what scrolls.
+OVER = """() => [...document.querySelectorAll('h1, h2, h3, article p, article li, figcaption')]
+  .filter((part) => part.checkVisibility() && !part.closest('.results-graph, table, pre'))
+  .filter((part) => part.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
+  .map((part) => part.outerHTML.slice(0, 120))"""
+MOVING = """() => [...document.querySelectorAll('body *:not(.katex *)')].filter((part) => {
+  const style = getComputedStyle(part);
+  return style.animationName !== 'none' || style.scrollBehavior === 'smooth'
+    || style.transitionDuration.split(',').some((time) => parseFloat(time) > 0);
+}).map((part) => part.outerHTML.slice(0, 100))
+  .concat(document.getAnimations().map((one) => one.id || 'an animation'))"""
+
 #: A formula stands there as its TeX, in its colour; of tokens of code that look alike on the same
 #: ground, one stays. Both keep axe quick and blind to nothing that it has a rule for.
 ONCE = """() => {
@@ -116,16 +128,52 @@ ONCE = """() => {
       if (seen.has(look)) token.replaceWith(...token.childNodes);
       seen.add(look);
     }));
+  document.fonts.dispatchEvent(new Event('loadingdone'));  // what scrolls now is known again
 }"""
-RUN = """async (rules) => {
-  const found = await axe.run({
-    resultTypes: ['violations'], rules: {'target-size': {enabled: true}},
-    ...(rules && {runOnly: {type: 'rule', values: rules}})});
+#: Of texts that look alike on the same ground one stands for all: keep their elements.
+LOOKS = """() => {
+  const grounds = new Map([[null, '']]), looks = new Map();
+  const ground = (part) => {
+    if (!grounds.has(part)) {
+      const {backgroundColor, backgroundImage, opacity, filter} = getComputedStyle(part);
+      const own = [backgroundColor, backgroundImage, opacity, filter].join();
+      const none = own === 'rgba(0, 0, 0, 0),none,1,none';
+      grounds.set(part, ground(part.parentElement) + (none ? '' : ` over ${own}`));
+    }
+    return grounds.get(part);
+  };
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const part = texts.currentNode.parentElement;
+    if (!texts.currentNode.data.trim()) continue;
+    const {color, fontSize, fontWeight, textShadow, textDecorationLine} = getComputedStyle(part);
+    const look = [part.localName, part.closest('a')?.className, color, fontSize, fontWeight,
+      textShadow, textDecorationLine, ground(part)].join();
+    if (!looks.has(look) && part.checkVisibility({visibilityProperty: true}))
+      looks.set(look, part.closest('a') || part);
+  }
+  window.looks = [...new Set(looks.values())];
+  return looks.size;
+}"""
+RUN = """async ({rules, among, ...options}) => {
+  const found = await axe.run(among ? window[among] : document, {
+    resultTypes: ['violations'], rules: {'target-size': {enabled: true}, ...rules}, ...options});
   return found.violations.flatMap((rule) => rule.nodes.map((node) =>
     `${rule.id} (${rule.impact}): ${node.target} ${node.html.slice(0, 150)}`
       + ` ${node.failureSummary}`));
 }"""
 OF_COLOUR = ["color-contrast", "link-in-text-block"]
+
+
+def audit(tab):
+    """Return what axe finds in the whole page, its colours left out."""
+    return tab.evaluate(RUN, {"rules": {rule: {"enabled": False} for rule in OF_COLOUR}})
+
+
+def audit_colours(tab):
+    """Return what axe finds of colours, once for each look; and the number of looks."""
+    looks = tab.evaluate(LOOKS)
+    return tab.evaluate(RUN, {"among": "looks", "runOnly": OF_COLOUR}), looks
 
 
 def watched(tab):

@@ -6,7 +6,8 @@ import re
 import pytest
 import yaml
 from contents import ROOT, SITE, chapters, pages
-from looking import AXE
+from looking import AXE, ONCE
+from playwright.sync_api import expect
 
 PERCEPTRON = "chapters/classification/perceptron.html"
 RUN_IN = """async (where) => (await axe.run(where)).violations.flatMap((rule) =>
@@ -15,14 +16,13 @@ CHAPTERS = chapters()
 
 
 @pytest.fixture
-def tab(context, address):
+def tab(own_tab, address):
     """Open a page of the site that may use the clipboard."""
-    opened = context(permissions=["clipboard-read", "clipboard-write"])
 
-    def go(page, **options):
-        page_here = opened.new_page()
-        page_here.goto(f"{address}/{page}")
-        return page_here
+    def go(page):
+        opened = own_tab(permissions=["clipboard-read", "clipboard-write"])
+        opened.goto(f"{address}/{page}")
+        return opened
 
     return go
 
@@ -96,10 +96,12 @@ def test_the_search_finds_by_name_and_leads_to_the_place(tab, question, title, p
     page = tab(f"search.html?q={question}")
     first = page.locator("#search-names li a").first
     assert title.lower() in first.inner_text().lower()
-    assert place in first.get_attribute("href")
+    link = first.get_attribute("href")
+    assert place in link
+    leads, _, anchor = link.partition("#")
+    assert f'id="{anchor}"' in (SITE / leads).read_text(encoding="utf-8")
     first.click()
-    page.wait_for_load_state()
-    assert page.locator(f"[id='{page.url.partition('#')[2]}']").count() == 1
+    page.wait_for_url(f"**/{leads.lstrip('./')}#{anchor}", wait_until="commit")
 
 
 def test_excerpts_show_a_formula_once(tab):
@@ -154,17 +156,17 @@ def test_a_permanent_link_shows_on_hover_and_on_focus_and_copies_its_address(tab
     link = page.locator("#perceptron-mistake-bound a.permalink")
     label = link.get_attribute("aria-label")
     assert re.fullmatch(r"Link to Theorem \d+\.\d+", label)
-    opacity = "e => getComputedStyle(e).opacity"
-    assert link.evaluate(opacity) == "0"
+    expect(link).to_have_css("opacity", "0")
     page.locator("#perceptron-mistake-bound .admonition-title").hover()
-    assert link.evaluate(opacity) == "1"
+    expect(link).to_have_css("opacity", "1")
     page.mouse.move(0, 0)
+    expect(link).to_have_css("opacity", "0")
     link.focus()
-    assert link.evaluate(opacity) == "1"
+    expect(link).to_have_css("opacity", "1")
     page.keyboard.press("Enter")
     page.locator(".book-voice", has_text=f"{label} copied").wait_for()
+    page.wait_for_url("**#perceptron-mistake-bound")
     assert clipboard(page) == page.url
-    assert page.url.endswith("#perceptron-mistake-bound")
 
 
 def test_the_number_of_an_equation_copies_its_address(tab):
@@ -191,9 +193,21 @@ def test_a_reference_shows_its_target_on_focus_and_escape_closes_it(tab):
     assert link.get_attribute("aria-describedby") == "book-preview"
     assert preview.locator("[id], a").count() == 0
     page.keyboard.press("Escape")
-    assert preview.count() == 0
-    assert link.evaluate("e => e === document.activeElement")
+    expect(preview).to_have_count(0)
+    expect(link).to_be_focused()
     assert link.get_attribute("aria-describedby") is None
+
+
+def test_a_pointer_that_the_page_passes_under_closes_no_preview_of_the_keyboard(tab):
+    page = tab(PERCEPTRON)
+    page.keyboard.press("Tab")
+    page.locator("a[data-preview][href='#perceptron-mistake-bound']").first.focus()
+    preview = page.get_by_role("tooltip")
+    preview.wait_for()
+    page.mouse.move(3, 3)
+    page.mouse.move(5, 300)
+    page.wait_for_timeout(600)
+    assert preview.count() == 1
 
 
 def test_a_preview_that_scrolls_is_reached_by_tab_and_left_again(tab):
@@ -204,11 +218,11 @@ def test_a_preview_that_scrolls_is_reached_by_tab_and_left_again(tab):
     link.focus()
     preview = page.get_by_role("tooltip")
     preview.wait_for()
-    assert preview.get_attribute("tabindex") == "0"
+    expect(preview).to_have_attribute("tabindex", "0")
     page.keyboard.press("Tab")
-    assert preview.evaluate("e => e === document.activeElement")
+    expect(preview).to_be_focused()
     page.keyboard.press("Tab")
-    assert preview.count() == 0
+    expect(preview).to_have_count(0)
     assert page.evaluate("document.activeElement !== document.body")
 
 
@@ -247,8 +261,8 @@ def test_a_reference_to_another_page_fetches_one_small_file(tab, address):
     assert all(u.startswith(address) for u in fetched)
 
 
-def test_search_and_previews_work_from_the_disk_too(context):
-    page = context().new_page()
+def test_search_and_previews_work_from_the_disk_too(own_tab):
+    page = own_tab()
     page.goto(f"{(SITE / 'search.html').as_uri()}?q=novikoff")
     page.locator("#search-names li a").first.click()
     page.wait_for_url("**/perceptron.html#perceptron-mistake-bound")
@@ -280,8 +294,7 @@ def test_each_code_cell_has_a_copy_button_that_the_keyboard_shows(tab):
     button = page.locator("#claim-perceptron-mistake-bound .cell_input button.copybtn")
     page.keyboard.press("Tab")
     button.focus()
-    page.wait_for_timeout(400)
-    assert button.evaluate("e => getComputedStyle(e).opacity") == "1"
+    expect(button).to_have_css("opacity", "1")
     page.keyboard.press("Enter")
     page.locator(".book-voice", has_text="Code copied").wait_for()
     assert clipboard(page).startswith('with claim("perceptron-mistake-bound"')
@@ -300,9 +313,10 @@ def test_each_chapter_offers_its_notebook(page):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_in_an_open_preview(context, address, scheme):
-    page = context(color_scheme=scheme, reduced_motion="reduce").new_page()
+def test_axe_finds_nothing_in_an_open_preview(new_tab, address, scheme):
+    page = new_tab(color_scheme=scheme, reduced_motion="reduce")
     page.goto(f"{address}/{PERCEPTRON}")
+    page.evaluate(ONCE)
     page.keyboard.press("Tab")
     page.locator("a[data-preview][href='#perceptron-mistake-bound']").first.focus()
     page.get_by_role("tooltip").wait_for()
@@ -311,9 +325,13 @@ def test_axe_finds_nothing_in_an_open_preview(context, address, scheme):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_in_the_answers_of_the_search(context, address, scheme):
-    page = context(color_scheme=scheme, reduced_motion="reduce").new_page()
+def test_axe_finds_nothing_in_the_answers_of_the_search(own_tab, address, scheme):
+    page = own_tab(color_scheme=scheme, reduced_motion="reduce")
     page.goto(f"{address}/search.html?q=margin")
     page.locator("#search-names li").first.wait_for()
     page.evaluate(AXE)
     assert page.evaluate(RUN_IN, "#search-names") == []
+    page.locator("#search-results li a").first.click()
+    page.locator("span.highlighted").first.wait_for()
+    page.evaluate(AXE)
+    assert page.evaluate(RUN_IN, ".highlighted") == []
