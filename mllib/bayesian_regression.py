@@ -115,18 +115,6 @@ def _positive(value, name):
     return float(value)
 
 
-def _sums(X, y):
-    """Check a sample and return the sums X^T X, X^T y, y^T y."""
-    X = check_array(X)
-    y = check_vector(y, "y", length=len(X))
-    with np.errstate(over="ignore", invalid="ignore"):
-        sums = outer_product_sum(X, y)
-        fits = np.isfinite(sums.S).all() and np.isfinite(sums.b).all() and np.isfinite(sums.c)
-    if not fits:
-        raise ValueError("X and y are too large to be squared: divide them by a larger unit.")
-    return sums
-
-
 def _factor(V, name):
     """Return the lower Cholesky factor of a covariance that is not singular up to rounding."""
     V = check_square(V, name, symmetric=True)
@@ -201,7 +189,7 @@ def posterior(X, y, beta, mu_0, V_0):
     >>> belief.mean, belief.covariance
     (array([2.]), array([[0.33333333]]))
     """
-    sums, beta = _sums(X, y), _positive(beta, "beta")
+    sums, beta = outer_product_sum(X, y), _positive(beta, "beta")
     mu_0 = check_vector(mu_0, "mu_0", length=len(sums.b))
     L = _factor(check_square(V_0, "V_0", size=len(sums.b)), "V_0")
     C = _factor_one_plus(beta, L.T @ sums.S @ L)  # the bracket is C C^T
@@ -391,7 +379,7 @@ def log_evidence(X, y, alpha, beta):
     >>> round(log_evidence([[1.0]], [2.0], 1.0, 1.0), 4)  # log N(2; 0, 1 + 1)
     -2.2655
     """
-    sums, alpha, beta = _sums(X, y), _positive(alpha, "alpha"), _positive(beta, "beta")
+    sums, alpha, beta = outer_product_sum(X, y), _positive(alpha, "alpha"), _positive(beta, "beta")
     L = _factor_one_plus(beta / alpha, sums.S)  # A / alpha = L L^T
     mu = cho_solve((L, True), beta / alpha * sums.b)
     r = np.asarray(y, dtype=float) - np.asarray(X, dtype=float) @ mu
@@ -552,7 +540,7 @@ def evidence_maximization(
     >>> round(1 / run.alpha, 2), round(1 / run.beta, 3), run.converged
     (1.07, 0.021, True)
     """
-    _sums(X, y)
+    outer_product_sum(X, y)  # refuses what is not finite or cannot be squared
     X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
     return _maximise(_spectrum(X, y), (alpha, beta), method, tol, max_iter)
 

@@ -251,12 +251,12 @@ def least_squares(X, y, *, intercept=False):
 
 
 def _least_squares_by_gram(Z, y):
-    """Return (w, rank) as ``svd_solve``, from the Gram matrix where that loses no accuracy.
+    """Return the shortest solution and the rank, by the Gram matrix where that loses no accuracy.
 
     The Gram matrix of the columns, scaled to length 1, is factorised, and one step of refinement
     w <- w + (Z^T Z)^{-1} Z^T (y - Z w) removes the error of order kappa^2 of the factorisation.
-    That is safe up to kappa^2 = 1e8. Beyond, and wherever ``svd_solve`` might find a smaller rank,
-    the singular value decomposition takes over, as LAPACK's gelsd.
+    That is safe up to kappa^2 = 1e8. Beyond, and wherever the rank might be below d, the
+    singular value decomposition takes over, as LAPACK's gelsd.
     """
     n, d = Z.shape
     norms = np.sqrt(np.einsum("ij,ij->j", Z, Z))

@@ -347,7 +347,7 @@ def outer_product_sum(X, y):
     Raises
     ------
     ValueError
-        If X or y is not finite, or their lengths differ.
+        If X or y is not finite or too large to be squared, or their lengths differ.
 
     References
     ----------
@@ -362,7 +362,11 @@ def outer_product_sum(X, y):
     """
     X = check_array(X)
     y = check_vector(y, "y", length=len(X))
-    return ProductSums(len(X), X.T @ X, X.T @ y, float(y @ y))
+    with np.errstate(over="ignore", invalid="ignore"):
+        S, b, c = X.T @ X, X.T @ y, float(y @ y)
+    if not (np.isfinite(S).all() and np.isfinite(b).all() and np.isfinite(c)):
+        raise ValueError("X and y are too large to be squared: divide them by a larger unit.")
+    return ProductSums(len(X), S, b, c)
 
 
 def is_positive_semidefinite(K, *, rtol=1e-12):

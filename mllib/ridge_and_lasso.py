@@ -116,15 +116,6 @@ def _penalty(lam, name="lam"):
     return check_scalar(lam, name, low=0, open_low=True)
 
 
-def _finite_sums(X, y):
-    with np.errstate(over="ignore", invalid="ignore"):
-        sums = outer_product_sum(X, y)
-        fits = np.isfinite(sums.S).all() and np.isfinite(sums.b).all() and np.isfinite(sums.c)
-    if not fits:
-        raise ValueError("X and y are too large to be squared: divide them by a larger unit.")
-    return sums
-
-
 def centre(X, y):
     """Return the sample minus its means, together with the means.
 
@@ -215,7 +206,7 @@ def ridge(X, y, lam, D=None):
     array([1.33333333])
     """
     X, y = _sample(X, y)
-    return ridge_from_sums(_finite_sums(X, y), lam, D)
+    return ridge_from_sums(outer_product_sum(X, y), lam, D)
 
 
 def ridge_from_sums(sums, lam, D=None):
@@ -644,7 +635,7 @@ def lasso(X, y, lam, *, w0=None, tol=1e-12, max_iter=10_000):
     check_scalar(max_iter, "max_iter", low=1, integer=True)
     d = X.shape[1]
     w = np.zeros(d) if w0 is None else check_vector(w0, "w0", length=d).copy()
-    q = np.diag(_finite_sums(X, y).S)
+    q = np.diag(outer_product_sum(X, y).S)
     w[q == 0] = 0.0
     r, objective, gap, enough = y - X @ w, [], np.inf, tol * (y @ y)
     objective.append(r @ r + lam * np.abs(w).sum())

@@ -1,6 +1,7 @@
 """The linear algebra module: behaviour of each public function, its errors and edge cases."""
 
 import itertools
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -527,6 +528,14 @@ def test_solution_is_the_shortest_of_the_best():
 def test_bad_matrices_are_refused_with_one_sentence(function, A, message):
     with pytest.raises(ValueError, match=message):
         function(A)
+
+
+@pytest.mark.parametrize(("x", "y"), [(1e200, 1.0), (1.0, 1e200), (1e160, 1e160)])
+def test_sums_of_products_that_overflow_are_refused(x, y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match="X and y are too large to be squared"):
+            outer_product_sum([[x], [2.0]], [y, 2.0])
 
 
 def test_lengths_must_agree():

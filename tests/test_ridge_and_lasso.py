@@ -16,7 +16,6 @@ from mllib.ridge_and_lasso import (
     Lasso,
     Ridge,
     _fast_homotopy,
-    _finite_sums,
     _homotopy,
     augment,
     bias_variance,
@@ -509,7 +508,7 @@ def test_the_fast_path_equals_the_sweeps_of_the_book(name, X, centred, target):
         assert lars_path(X, y).W.any() == 0
         return
     fast = _fast_homotopy(X, y, 0.0, True, 1000)
-    plain = _homotopy(_finite_sums(X, y), 0.0, True, 1000)
+    plain = _homotopy(outer_product_sum(X, y), 0.0, True, 1000)
     assert fast.complete
     assert plain.complete
     for lam in plain.lam[0] * np.append(np.geomspace(1.5, 1e-4, 30), 0.7):
@@ -533,7 +532,7 @@ def test_the_fast_path_has_the_same_kinks_in_the_same_order(shape, drop):
         X, y, _, _ = centre(X, rng.standard_normal(shape[0]))
         end = 0.001 * np.abs(X.T @ y).max()
         fast = _fast_homotopy(X, y, end, drop, 1000)
-        plain = _homotopy(_finite_sums(X, y), end, drop, 1000)
+        plain = _homotopy(outer_product_sum(X, y), end, drop, 1000)
         assert fast.entered == plain.entered
         np.testing.assert_allclose(fast.lam, plain.lam, rtol=1e-8)
         np.testing.assert_allclose(fast.W, plain.W, atol=1e-8 * np.abs(plain.W).max())
