@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import nbformat
 import pytest
@@ -31,17 +32,6 @@ def notebook(tmp_path_factory):
     made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in CELLS])
     NotebookClient(made, kernel_name="python3", record_timing=False).execute()
     return made
-
-
-def verdict(notebook, folder):
-    """Run the gate's command on a notebook; return whether it passes."""
-    path = folder / "copy.ipynb"
-    nbformat.write(notebook, path)
-    (folder / "conftest.py").write_text((ROOT / "conftest.py").read_text("utf-8"), "utf-8")
-    options = ["--nbval", "--nbval-current-env", "-p", "no:cacheprovider", "--rootdir", str(folder)]
-    sanitize = ["--nbval-sanitize-with", str(ROOT / "tests" / "nbval_sanitize.cfg")]
-    command = [sys.executable, "-m", "pytest", *options, *sanitize, str(path)]
-    return subprocess.run(command, cwd=folder, capture_output=True).returncode == 0
 
 
 def altered(notebook, change):
@@ -77,24 +67,54 @@ def change_png(cells):
     data["image/png"] = base64.b64encode(bytes(raw)).decode()
 
 
-def test_an_untouched_notebook_passes(notebook, tmp_path):
-    assert verdict(notebook, tmp_path)
+def nudge_svg(cells):
+    """Change the third decimal of a coordinate, which another processor may round otherwise."""
+    data = picture(cells[1], "image/svg+xml")
+    before = data["image/svg+xml"]
+    number = re.search(r'x="\d+\.\d\d(\d)', before)
+    digit = "1" if number[1] != "1" else "2"
+    data["image/svg+xml"] = before[: number.start(1)] + digit + before[number.end(1) :]
 
 
-@pytest.mark.parametrize("change", [change_number, change_text, change_svg, change_png])
-def test_an_altered_output_fails(notebook, tmp_path, change):
-    copy = altered(notebook, change)
-    assert nbformat.writes(copy) != nbformat.writes(notebook)
-    assert not verdict(copy, tmp_path)
+#: What is changed, and the cells that the gate must find wrong.
+CHANGES = {
+    change_number: ["Cell 0"],
+    change_text: ["Cell 0"],
+    change_svg: ["Cell 1"],
+    change_png: ["Cell 2"],
+    nudge_svg: [],
+}
 
 
-def test_a_digit_beyond_the_second_decimal_of_a_coordinate_is_forgiven(notebook, tmp_path):
-    def nudge(cells):
-        data = picture(cells[1], "image/svg+xml")
-        before = data["image/svg+xml"]
-        number = re.search(r'x="\d+\.\d\d(\d)', before)
-        digit = "1" if number[1] != "1" else "2"
-        data["image/svg+xml"] = before[: number.start(1)] + digit + before[number.end(1) :]
-        assert data["image/svg+xml"] != before
+@pytest.fixture(scope="module")
+def wrong(notebook, tmp_path_factory):
+    """Run the gate's command on the notebook and its altered copies; give the cells that fail."""
+    folder = tmp_path_factory.mktemp("notebooks")
+    nbformat.write(notebook, folder / "untouched.ipynb")
+    for change in CHANGES:
+        copy = altered(notebook, change)
+        assert nbformat.writes(copy) != nbformat.writes(notebook)
+        nbformat.write(copy, folder / f"{change.__name__}.ipynb")
+    (folder / "conftest.py").write_text((ROOT / "conftest.py").read_text("utf-8"), "utf-8")
+    options = ["--nbval", "--nbval-current-env", "-p", "no:cacheprovider", "--rootdir", str(folder)]
+    sanitize = ["--nbval-sanitize-with", str(ROOT / "tests" / "nbval_sanitize.cfg")]
+    report = folder / "report.xml"
+    command = [sys.executable, "-m", "pytest", *options, *sanitize, f"--junitxml={report}", "."]
+    subprocess.run(command, cwd=folder, capture_output=True)
+    cells = ElementTree.parse(report).getroot().findall(".//testcase")
+    assert len(cells) == len(CELLS) * (1 + len(CHANGES))
+    found = {}
+    for cell in cells:
+        name = cell.get("classname").removesuffix(".ipynb").rpartition(".")[2]
+        faulty = cell.find("failure") is not None or cell.find("error") is not None
+        found.setdefault(name, []).extend([cell.get("name")] if faulty else [])
+    return found
 
-    assert verdict(altered(notebook, nudge), tmp_path)
+
+def test_an_untouched_notebook_passes(wrong):
+    assert wrong["untouched"] == []
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_an_altered_output_fails_in_its_cell(wrong, change):
+    assert wrong[change.__name__] == CHANGES[change]

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from mllib.decision_theory import add_intercept
 from mllib.perceptron import (
@@ -237,7 +238,8 @@ def test_kernel_perceptron_with_inner_products_is_the_perceptron():
 def test_kernel_estimator_equals_the_perceptron_on_explicit_features():
     X, y = integer_sample(12, n=25, d=2)
     quadratic = np.column_stack([X**2, np.sqrt(2) * X[:, 0] * X[:, 1]])
-    by_kernel = KernelPerceptron(lambda P, Q: (P @ Q.T) ** 2, max_iter=20).fit(X, y)
+    with pytest.warns(ConvergenceWarning):
+        by_kernel = KernelPerceptron(lambda P, Q: (P @ Q.T) ** 2, max_iter=20).fit(X, y)
     by_features = perceptron(add_intercept(quadratic), y, max_epochs=20)
     scores = add_intercept(quadratic) @ by_features.w
     np.testing.assert_allclose(by_kernel.decision_function(X), scores, rtol=1e-9, atol=1e-6)
