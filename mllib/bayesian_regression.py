@@ -471,24 +471,36 @@ def _fast_posterior(data, V, alpha, beta):
     return WeightBelief(mean, (np.eye(data.d) - half @ half.T) / alpha, beta)
 
 
+class _Moments(NamedTuple):
+    """|mu|^2, |y - X mu|^2, gamma, n - gamma without a loss of digits, and the log evidence."""
+
+    length: float
+    rss: float
+    gamma: float
+    left: float
+    evidence: float
+
+
 def _moments(data, alpha, beta):
-    """Return |mu|^2, |y - X mu|^2, gamma and the log evidence, in O(k) operations."""
+    """Return what the updates and the evidence need, in O(k) operations."""
     q = beta * data.s2
     t = alpha + q
-    r, v = alpha / t * data.c, beta / t * data.c
-    length, rss, gamma = float(data.s2 * v @ v), float(r @ r) + data.rest, float((q / t).sum())
+    prior, share = alpha / t, q / t  # what is left to the prior in each direction, and the rest
+    r, v, gamma = prior * data.c, beta / t * data.c, float(np.add.reduce(share))
+    length, rss = float(data.s2 * v @ v), float(r @ r) + data.rest
+    left = data.n - len(data.c) + float(np.add.reduce(prior))
     fit = data.n * log(beta / (2 * pi)) - beta * rss - alpha * length
-    return length, rss, gamma, 0.5 * (fit - float(np.log1p(q / alpha).sum()))
+    evidence = 0.5 * (fit - float(np.add.reduce(np.log1p(q / alpha))))
+    return _Moments(length, rss, gamma, left, evidence)
 
 
 def _new_precisions(method, data, alpha, beta, moments=None):
     """Return the precisions after one update (eq-bayesian-regression-em, -fixed-point)."""
-    length, rss, gamma, _ = moments or _moments(data, alpha, beta)
+    now = moments or _moments(data, alpha, beta)
     if method == "em":
-        trace = (data.d - gamma) / alpha  # tr Sigma
-        return data.d / (length + trace), data.n / (rss + gamma / beta)
-    free = data.n - len(data.c) + (alpha / (alpha + beta * data.s2)).sum()  # n - gamma, no loss
-    return gamma / max(length, _TINY), float(free) / max(rss, _TINY)
+        trace = (data.d - now.gamma) / alpha  # tr Sigma
+        return data.d / (now.length + trace), data.n / (now.rss + now.gamma / beta)
+    return now.gamma / max(now.length, _TINY), now.left / max(now.rss, _TINY)
 
 
 def evidence_maximization(
@@ -561,7 +573,7 @@ def _maximise(data, given, method, tol, max_iter):
     beta = given[1] or 2 / square
     alpha = given[0] or float(data.s2.sum()) / data.n / square
     moments = _moments(data, alpha, beta)
-    trace, converged, bound = [moments[3]], False, False
+    trace, converged, bound = [moments.evidence], False, False
     for n_iter in range(1, max_iter + 1):  # noqa: B007
         a, b = _new_precisions(method, data, alpha, beta, moments)
         b = given[1] or min(b, highest)
@@ -570,7 +582,7 @@ def _maximise(data, given, method, tol, max_iter):
         alpha, beta = float(a), float(b)
         bound = (given[1] is None and b == highest) or (given[0] is None and a >= 1e12 * b * top)
         moments = _moments(data, alpha, beta)
-        trace.append(moments[3])
+        trace.append(moments.evidence)
         if change <= tol:
             converged = True
             break
@@ -579,7 +591,7 @@ def _maximise(data, given, method, tol, max_iter):
             f"The precisions still change by a fraction of {change:.1e} in the last of {max_iter} "
             f"updates, tol is {tol:.1e}: raise max_iter or tol."
         )
-    return EvidenceRun(alpha, beta, moments[2], np.array(trace), n_iter, converged, bool(bound))
+    return EvidenceRun(alpha, beta, moments.gamma, np.array(trace), n_iter, converged, bool(bound))
 
 
 # Functions: a free offset --------------------------------------------------------------------
@@ -709,7 +721,7 @@ class BayesianLinearRegression(Regressor):
             self.alpha_, self.beta_ = _positive(self.alpha, "alpha"), _positive(self.beta, "beta")
             self.n_iter_, self.converged_ = 1, True
         belief = _fast_posterior(data, V, self.alpha_, self.beta_)
-        self.log_evidence_ = _moments(data, self.alpha_, self.beta_)[3]
+        self.log_evidence_ = _moments(data, self.alpha_, self.beta_).evidence
         self.coef_, self.covariance_ = belief.mean, belief.covariance
         self.x_mean_, self.intercept_ = centre, float(level - centre @ belief.mean)
         self.n_features_in_ = d

@@ -202,7 +202,7 @@ def test_heavy_sections_beyond_the_first_screens_are_marked():
     page = f"<article><section id='top'><h1>T</h1>{first}{far}{light}</section></article>"
     marked = bundle.distant(page)
     assert marked.count('class="distant"') == 1
-    assert '<section class="distant" style="contain-intrinsic-height:auto ' in marked
+    assert '<section class="distant" style="--phone:' in marked
     assert marked.index('class="distant"') < marked.index('id="far"') < marked.index('id="inner"')
     assert 'class="x" id="first"' in marked
 
