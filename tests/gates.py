@@ -1,7 +1,7 @@
 """Run every gate of the book and end with one line for each: ``make test``.
 
 A gate that fails does not stop the others. The first stage runs two gates at a time; the tests and
-the notebooks use both cores themselves. In the browser three work: a page that loads waits a lot.
+the notebooks use both cores themselves.
 """
 
 import os
@@ -17,6 +17,8 @@ PYTHON = str(Path(sys.executable))
 PYTEST = [PYTHON, "-m", "pytest", "-p", "no:cacheprovider"]
 APART = ["tests/test_book.py", "tests/test_twins.py", "tests/test_nbval_gate.py", "tests/site"]
 
+#: In the browser three work, for a page that loads waits a lot; windows are too heavy for that.
+WORKERS = "3" if shutil.which("chromium-headless-shell") else "2"
 #: Stages in order; the gates of one stage run at the same time.
 STAGES = [
     [
@@ -41,7 +43,7 @@ STAGES = [
             + ["--nbval-sanitize-with", "tests/nbval_sanitize.cfg", "chapters"],
         )
     ],
-    [("site in a browser", [*PYTEST, "-n", "3", "--dist", "loadscope", "tests/site"])],
+    [("site in a browser", [*PYTEST, "-n", WORKERS, "--dist", "loadscope", "tests/site"])],
 ]
 
 

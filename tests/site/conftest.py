@@ -10,7 +10,8 @@ from playwright.sync_api import expect, sync_playwright
 from serving import served
 
 #: The shell opens no windows, which saves a third of the time.
-CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+SHELL = shutil.which("chromium-headless-shell")
+CHROMIUM = SHELL or shutil.which("chromium")
 expect.set_options(timeout=PATIENCE)
 OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 
@@ -54,11 +55,16 @@ def windows(browser):
 
 
 @pytest.fixture(scope="session")
-def open_tab(windows):
-    """Open a tab: its size, colours and motion are its own, the other options its window's."""
+def open_tab(browser, windows):
+    """Open a tab: its size, colours and motion are its own, the other options its window's.
+
+    Where there are windows indeed, each tab has one of its own and closes it: a window that closes
+    with its last tab may take along the next.
+    """
 
     def tab(*, viewport=None, color_scheme="light", reduced_motion="no-preference", **options):
-        opened = windows(**options).new_page()
+        opened = windows(**options).new_page() if SHELL else browser.new_page(**options)
+        opened.set_default_timeout(PATIENCE)
         opened.set_viewport_size(viewport or {"width": 1280, "height": 720})
         opened.emulate_media(color_scheme=color_scheme, reduced_motion=reduced_motion)
         return opened
