@@ -147,10 +147,11 @@ LOOKS = """() => {
     const part = texts.currentNode.parentElement;
     if (!texts.currentNode.data.trim()) continue;
     const {color, fontSize, fontWeight, textShadow, textDecorationLine} = getComputedStyle(part);
-    const look = [part.localName, part.closest('a')?.className, color, fontSize, fontWeight,
+    const link = part.closest('a'), around = link && getComputedStyle(link.parentElement).color;
+    const look = [part.localName, link?.className, around, color, fontSize, fontWeight,
       textShadow, textDecorationLine, ground(part)].join();
     if (!looks.has(look) && part.checkVisibility({visibilityProperty: true}))
-      looks.set(look, part.closest('a') || part);
+      looks.set(look, link || part);
   }
   window.looks = [...new Set(looks.values())];
   return looks.size;
