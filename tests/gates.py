@@ -43,7 +43,12 @@ STAGES = [
             + ["--nbval-sanitize-with", "tests/nbval_sanitize.cfg", "chapters"],
         )
     ],
-    [("site in a browser", [*PYTEST, "-n", WORKERS, "--dist", "loadscope", "tests/site"])],
+    [
+        (
+            "site in a browser",
+            [*PYTEST, "-n", WORKERS, "--dist", "loadscope", "--no-loadscope-reorder", "tests/site"],
+        )
+    ],
 ]
 
 

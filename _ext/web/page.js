@@ -271,7 +271,9 @@
     sizes.observe(box);
     if (box.firstElementChild) box.firstElementChild.dataset.inBox = "";
   }
-  const inner = new ResizeObserver((changes) => changes.forEach(({target}) => reach(target.parentElement)));
+  const inner = new ResizeObserver((changes) => changes.forEach(({target}) => {
+    if (target.isConnected) reach(target.parentElement);
+  }));
   for (const part of all("[data-in-box]")) inner.observe(part);
   // A font that arrives late widens a formula without resizing its box. What is not drawn yet is left alone.
   const drawn = (box) => !box.checkVisibility || box.checkVisibility({contentVisibilityAuto: true});

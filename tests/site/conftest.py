@@ -10,8 +10,7 @@ from playwright.sync_api import expect, sync_playwright
 from serving import served
 
 #: The shell opens no windows, which saves a third of the time.
-SHELL = shutil.which("chromium-headless-shell")
-CHROMIUM = SHELL or shutil.which("chromium")
+CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 expect.set_options(timeout=PATIENCE)
 OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 
@@ -40,33 +39,12 @@ def browser():
 
 
 @pytest.fixture(scope="session")
-def windows(browser):
-    """Windows of the browser by their options: opening one costs more than opening a page."""
-    opened = {}
+def open_tab(browser):
+    """Open a tab with a storage, a cache and connections of its own."""
 
-    def window(**options):
-        key = repr(sorted(options.items()))
-        if key not in opened:
-            opened[key] = browser.new_context(**options)
-            opened[key].set_default_timeout(PATIENCE)
-        return opened[key]
-
-    return window
-
-
-@pytest.fixture(scope="session")
-def open_tab(browser, windows):
-    """Open a tab: its size, colours and motion are its own, the other options its window's.
-
-    Where there are windows indeed, each tab has one of its own and closes it: a window that closes
-    with its last tab may take along the next.
-    """
-
-    def tab(*, viewport=None, color_scheme="light", reduced_motion="no-preference", **options):
-        opened = windows(**options).new_page() if SHELL else browser.new_page(**options)
+    def tab(**options):
+        opened = browser.new_page(**options)
         opened.set_default_timeout(PATIENCE)
-        opened.set_viewport_size(viewport or {"width": 1280, "height": 720})
-        opened.emulate_media(color_scheme=color_scheme, reduced_motion=reduced_motion)
         return opened
 
     return tab
@@ -84,18 +62,3 @@ def new_tab(open_tab):
     yield new
     for tab in opened:
         tab.close()
-
-
-@pytest.fixture
-def own_tab(browser):
-    """Open tabs with a storage of their own."""
-    opened = []
-
-    def new(**options):
-        opened.append(browser.new_context(**options))
-        opened[-1].set_default_timeout(PATIENCE)
-        return opened[-1].new_page()
-
-    yield new
-    for context in opened:
-        context.close()

@@ -130,7 +130,7 @@ ONCE = """() => {
     }));
   document.fonts.dispatchEvent(new Event('loadingdone'));  // what scrolls now is known again
 }"""
-#: Of texts that look alike on the same ground one stands for all: keep their elements.
+#: Of texts that look alike on the same ground one stands for all: note their elements.
 LOOKS = """() => {
   const grounds = new Map([[null, '']]), looks = new Map();
   const ground = (part) => {
@@ -153,11 +153,23 @@ LOOKS = """() => {
     if (!looks.has(look) && part.checkVisibility({visibilityProperty: true}))
       looks.set(look, link || part);
   }
-  window.looks = [...new Set(looks.values())];
+  (window.looks ??= {})[document.documentElement.dataset.theme] = [...new Set(looks.values())];
   return looks.size;
 }"""
+#: Empty all others, which spares axe their places; they stay as siblings, for the style sheet.
+EMPTY_OTHERS = """() => {
+  const looks = new Set(Object.values(window.looks).flat()), around = new Set();
+  for (const look of looks)
+    for (let part = look.parentElement; part; part = part.parentElement) around.add(part);
+  for (const part of around) {
+    if (looks.has(part)) continue;
+    for (const child of part.children)
+      if (!around.has(child) && !looks.has(child) && !child.matches('head, style'))
+        child.replaceChildren();
+  }
+}"""
 RUN = """async ({rules, among, ...options}) => {
-  const found = await axe.run(among ? window[among] : document, {
+  const found = await axe.run(among ? window.looks[among] : document, {
     resultTypes: ['violations'], rules: {'target-size': {enabled: true}, ...rules}, ...options});
   return found.violations.flatMap((rule) => rule.nodes.map((node) =>
     `${rule.id} (${rule.impact}): ${node.target} ${node.html.slice(0, 150)}`
@@ -171,10 +183,26 @@ def audit(tab):
     return tab.evaluate(RUN, {"rules": {rule: {"enabled": False} for rule in OF_COLOUR}})
 
 
-def audit_colours(tab):
-    """Return what axe finds of colours, once for each look; and the number of looks."""
-    looks = tab.evaluate(LOOKS)
-    return tab.evaluate(RUN, {"among": "looks", "runOnly": OF_COLOUR}), looks
+def audit_colours(tab, schemes=("light", "dark")):
+    """Return what axe finds of colours, once for each look, and the number of looks, by scheme."""
+    looks = {}
+    for scheme in schemes:
+        in_scheme(tab, scheme)
+        looks[scheme] = tab.evaluate(LOOKS)
+    tab.evaluate(EMPTY_OTHERS)
+    found = {}
+    for scheme in reversed(schemes):
+        in_scheme(tab, scheme)
+        found[scheme] = tab.evaluate(RUN, {"among": scheme, "runOnly": OF_COLOUR})
+    return found, looks
+
+
+def in_scheme(tab, scheme):
+    """Switch the page to light or dark."""
+    tab.emulate_media(color_scheme=scheme)
+    tab.wait_for_function(
+        "(name) => document.documentElement.dataset.theme === name", arg=scheme, polling=10
+    )
 
 
 def watched(tab):

@@ -16,11 +16,11 @@ CHAPTERS = chapters()
 
 
 @pytest.fixture
-def tab(own_tab, address):
+def tab(new_tab, address):
     """Open a page of the site that may use the clipboard."""
 
     def go(page):
-        opened = own_tab(permissions=["clipboard-read", "clipboard-write"])
+        opened = new_tab(permissions=["clipboard-read", "clipboard-write"])
         opened.goto(f"{address}/{page}")
         return opened
 
@@ -261,8 +261,8 @@ def test_a_reference_to_another_page_fetches_one_small_file(tab, address):
     assert all(u.startswith(address) for u in fetched)
 
 
-def test_search_and_previews_work_from_the_disk_too(own_tab):
-    page = own_tab()
+def test_search_and_previews_work_from_the_disk_too(new_tab):
+    page = new_tab()
     page.goto(f"{(SITE / 'search.html').as_uri()}?q=novikoff")
     page.locator("#search-names li a").first.click()
     page.wait_for_url("**/perceptron.html#perceptron-mistake-bound")
@@ -325,8 +325,8 @@ def test_axe_finds_nothing_in_an_open_preview(new_tab, address, scheme):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_in_the_answers_of_the_search(own_tab, address, scheme):
-    page = own_tab(color_scheme=scheme, reduced_motion="reduce")
+def test_axe_finds_nothing_in_the_answers_of_the_search(new_tab, address, scheme):
+    page = new_tab(color_scheme=scheme, reduced_motion="reduce")
     page.goto(f"{address}/search.html?q=margin")
     page.locator("#search-names li").first.wait_for()
     page.evaluate(AXE)

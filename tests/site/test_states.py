@@ -59,8 +59,8 @@ REFUSED = """for (const name of ['localStorage', 'sessionStorage'])
 
 
 @pytest.mark.parametrize("page", [*PAGES, "search.html?q=novikoff"])
-def test_a_browser_that_refuses_storage_has_no_error(own_tab, address, page):
-    tab = own_tab(color_scheme="dark")
+def test_a_browser_that_refuses_storage_has_no_error(new_tab, address, page):
+    tab = new_tab(color_scheme="dark")
     errors = listened(tab)
     tab.add_init_script(REFUSED)
     tab.goto(f"{address}/{page}")
@@ -73,8 +73,8 @@ def test_a_browser_that_refuses_storage_has_no_error(own_tab, address, page):
     assert errors == []
 
 
-def test_the_chosen_colours_are_kept_and_nonsense_is_not(own_tab, address):
-    tab = own_tab(color_scheme="light")
+def test_the_chosen_colours_are_kept_and_nonsense_is_not(new_tab, address):
+    tab = new_tab(color_scheme="light")
     errors = listened(tab)
     tab.goto(f"{address}/chapters/intro.html")
     whole = tab.locator("html")
