@@ -1,7 +1,9 @@
 """Settings that every test run shares."""
 
 import os
+import sys
 
+sys.modules.setdefault("rfc3987_syntax", None)  # as in _ext: what reads notebooks starts sooner
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # scikit-learn's checks ask for it; set before scipy
 
 

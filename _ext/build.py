@@ -12,6 +12,7 @@ import fcntl
 import functools
 import hashlib
 import http.server
+import importlib
 import os
 import re
 import shutil
@@ -115,6 +116,7 @@ def run_sphinx():
     """Bring the work folder up to date; return True if there was no warning."""
     sys.path.insert(0, str(ROOT))
     os.chdir(ROOT)
+    importlib.import_module("_ext")  # first: what follows then starts sooner
     from jupyter_book.sphinx import build_sphinx
 
     with contextlib.redirect_stdout(Progress(sys.stdout)):

@@ -14,7 +14,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = str(Path(sys.executable))
-PYTEST = [PYTHON, "-m", "pytest", "-p", "no:cacheprovider"]
+NOTEBOOKS = [PYTHON, "-m", "pytest", "-p", "no:cacheprovider"]
+PYTEST = [*NOTEBOOKS, "-p", "no:nbval"]
 APART = ["tests/test_book.py", "tests/test_twins.py", "tests/test_nbval_gate.py", "tests/site"]
 
 #: In the browser three work, for a page that loads waits a lot; windows are too heavy for that.
@@ -39,7 +40,7 @@ STAGES = [
     [
         (
             "notebooks re-executed",
-            [*PYTEST, "--nbval", "--nbval-current-env", "-n", "2", "--dist", "loadfile"]
+            [*NOTEBOOKS, "--nbval", "--nbval-current-env", "-n", "2", "--dist", "loadfile"]
             + ["--nbval-sanitize-with", "tests/nbval_sanitize.cfg", "chapters"],
         )
     ],

@@ -85,6 +85,12 @@ BOXES = """() => {
 SIDEWAYS = "document.documentElement.scrollWidth - window.innerWidth"
 LETTERS = """() => [...document.querySelectorAll('main pre')].map((code) =>
   parseFloat(getComputedStyle(code).fontSize))"""
+#: The size of the letters of each level of heading, in pixels.
+LEVELS = """() => ['h1', 'h2', 'h3', 'h4'].flatMap((level) => {
+  const sizes = [...document.querySelectorAll(`article ${level}`)].filter((part) =>
+    part.checkVisibility()).map((part) => parseFloat(getComputedStyle(part).fontSize));
+  return sizes.length ? [[Math.min(...sizes), Math.max(...sizes)]] : [];
+})"""
 ROOM = """() => [...document.querySelectorAll('main .cell_input pre, main .highlight pre')]
   .filter((code) => code.checkVisibility() && !code.closest('.cell_output')).map((code) => {
     const line = document.createElement('span');

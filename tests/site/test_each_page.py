@@ -14,6 +14,7 @@ from looking import (
     BOXES,
     DISTANT,
     LETTERS,
+    LEVELS,
     MOVING,
     NEAR,
     ONCE,
@@ -97,6 +98,7 @@ def walk(tab, seen):
         seen["sideways"][f"{width}"] = tab.evaluate(SIDEWAYS)
         seen[f"boxes at {width}"] = tab.evaluate(BOXES)
         seen[f"letters at {width}"] = tab.evaluate(LETTERS)
+        seen[f"levels at {width}"] = tab.evaluate(LEVELS)
     seen["structure"] = tab.evaluate(STRUCTURE)
     seen["room for code"] = tab.evaluate(ROOM)
     seen["moving"] = tab.evaluate(MOVING)
@@ -166,6 +168,9 @@ class EachPage:
             assert after <= before + 1, levels
         assert all(found["landmarks"]), found["landmarks"]
         assert len(set(found["landmarks"])) == len(found["landmarks"]), found["landmarks"]
+        for width in (390, DESK):
+            for (least, _), (_, most) in itertools.pairwise(visit[f"levels at {width}"]):
+                assert least > most, (width, visit[f"levels at {width}"])
         assert found["mains"] == 1
         assert found["tables"] == []
         assert found["language"] == "en"
