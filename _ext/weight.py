@@ -5,6 +5,7 @@ use, and the search index is fetched by the search page alone.
 """
 
 import hashlib
+import logging
 import re
 import shutil
 from html import unescape
@@ -105,6 +106,7 @@ def subset(path, points, kept=None):
     if before.exists():
         shutil.copyfile(before, path)
         return
+    logging.getLogger("fontTools").setLevel(logging.WARNING)  # it tells of every table
     options = tool.Options()
     options.flavor = "woff2"
     options.layout_features = []
