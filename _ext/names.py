@@ -103,9 +103,9 @@ def people(app):
     seen = set()
     for citation in domain["citations"]:
         for person in citation.entry.persons.get("author", ()):
-            last = " ".join((*person.prelast_names, *person.last_names))
-            first = " ".join((*person.first_names, *person.middle_names))
-            name = re.sub(r"[{}\\]", "", f"{last}, {first}" if first else last)
+            last = " ".join(map(str, (*person.rich_prelast_names, *person.rich_last_names)))
+            first = " ".join(map(str, (*person.rich_first_names, *person.rich_middle_names)))
+            name = f"{last}, {first}" if first else last
             for docname, anchor in citing.get(citation.key, ()):
                 if (name, docname) not in seen:
                     seen.add((name, docname))

@@ -209,9 +209,15 @@ FIT = """() => {
     const left = number.getBoundingClientRect().left;
     return [...formulas].some((part) => part.getBoundingClientRect().right > left + 1);
   });
+  const spilt = [...document.querySelectorAll(".page-number")].filter((number) => {
+    const ink = document.createRange();
+    ink.selectNodeContents(number);
+    const [room, text] = [number, ink].map((part) => part.getBoundingClientRect());
+    return text.left < room.left - 1 || text.right > room.right + 1;
+  });
   return [...document.querySelectorAll(parts)]
     .filter((part) => part.getBoundingClientRect().right > edge)
-    .concat(crossed)
+    .concat(crossed, spilt)
     .map((part) => `${part.closest("[id]").id}: ${part.textContent.slice(0, 60)}`);
 }"""
 

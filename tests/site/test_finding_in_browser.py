@@ -65,6 +65,7 @@ def test_the_index_knows_terms_results_functions_and_people():
     ):
         assert re.search(link, text), link
     assert re.search(r'Novikoff[^<]*: <a [^>]*href="classification/perceptron.html#id\d+"', text)
+    assert "Läuchli, Peter: <a" in text  # written with a command of TeX in the bibliography
 
 
 def test_every_page_leads_to_the_next_and_back():
