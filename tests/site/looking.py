@@ -108,6 +108,10 @@ OVER = """() => [...document.querySelectorAll('h1, h2, h3, article p, article li
   .filter((part) => part.checkVisibility() && !part.closest('.results-graph, table, pre'))
   .filter((part) => part.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
   .map((part) => part.outerHTML.slice(0, 120))"""
+#: Displayed formulas that break into lines: their fractions would lie over each other.
+BROKEN = """() => [...document.querySelectorAll('.katex-display > .katex')].filter((formula) =>
+  getComputedStyle(formula).whiteSpace !== 'nowrap').map((formula) =>
+  formula.closest('[id]').id)"""
 MOVING = """() => [...document.querySelectorAll('body *:not(.katex *)')].filter((part) => {
   const style = getComputedStyle(part);
   return style.animationName !== 'none' || style.scrollBehavior === 'smooth'

@@ -12,6 +12,7 @@ from contents import SITE, chapters, entries, pages
 from looking import (
     AXE,
     BOXES,
+    BROKEN,
     DISTANT,
     LETTERS,
     LEVELS,
@@ -91,6 +92,7 @@ def walk(tab, seen):
     tab.evaluate(OPEN)
     seen["sideways"]["320"] = tab.evaluate(SIDEWAYS)
     seen["over the edge"] = tab.evaluate(OVER)
+    seen["broken"] = tab.evaluate(BROKEN)
     tab.keyboard.press("Tab")  # boxes that scroll are then known
     for width in (390, DESK):
         tab.set_viewport_size({"width": width, "height": 900})
@@ -147,6 +149,7 @@ class EachPage:
         assert len(visit["sideways"]) == 4
         assert max(visit["sideways"].values()) <= 0, visit["sideways"]
         assert visit["over the edge"] == []
+        assert visit["broken"] == []
 
     def test_nothing_moves_for_readers_who_want_no_motion(self, visit):
         assert visit["moving"] == []
