@@ -80,6 +80,7 @@ _REPLACED = (
     ),
     (r'(<a class="(?:left-prev|right-next)"[^>]*?)\s+title="(?:previous|next) page"', r"\1"),
     (r'<p aria-level="2" class="caption" role="heading">', '<p class="caption">'),
+    (r'(<p class="admonition-title">Solution to)(<a [^>]*>) ', r"\1 \2"),
     (r'<aside class="margin sidebar"(?! role)', r'\g<0> role="note"'),
     # A name that holds the words that are seen.
     (r'(<button class="btn search-button-field[^>]*?) title="Search" aria-label="Search"', r"\1"),

@@ -30,6 +30,10 @@ from _ext import access, bundle, figures, weight  # noqa: E402
             '<div id="pst-primary-sidebar" role="region" aria-label="Book" class="bd-sidebar">',
         ),
         ('<p aria-level="2" class="caption" role="heading">', '<p class="caption">'),
+        (
+            '<p class="admonition-title">Solution to<a href="#x"> Exercise 1</a></p>',
+            '<p class="admonition-title">Solution to <a href="#x">Exercise 1</a></p>',
+        ),
         ('<header id="pst-header" class="x">\n<p>bar</p></header><p>', "<p>"),
         ('<i class="fa-solid fa-list"></i>', '<i aria-hidden="true" class="fa-solid fa-list"></i>'),
         ('<aside class="margin sidebar">', '<aside class="margin sidebar" role="note">'),
