@@ -6,6 +6,7 @@ the first screens show are fetched ahead.
 """
 
 import hashlib
+import itertools
 import posixpath
 import re
 from pathlib import Path
@@ -197,34 +198,47 @@ def preloads(html, root):
 
 
 def distant(html):
-    """Return the page with a mark on each heavy section that starts beyond the first screens.
+    """Return the page with a mark on each heavy part that starts beyond the first screens.
 
-    Such a section is laid out when the reader comes near; its height is estimated until then.
+    Such a part is laid out when the reader comes near; its height is estimated until then.
     """
+    pieces, last, seen = [], max(html.find("<article"), 0), 0
+    for start, end, heavy in parts(html):
+        seen += _letters(html[last:start])
+        if seen >= SCREENS and end - start >= heavy:
+            pieces.append((start, heights(html[start:end])))
+        seen += _letters(html[start:end])
+        last = end
+    for start, (phone, wide) in reversed(pieces):
+        tag = html[start : html.index(">", start) + 1]
+        names = re.search(r'\sclass="([^"]*)"', tag)
+        kept = f"{names[1]} distant" if names else "distant"
+        word, *rest = re.split(r"(?=[\s>])", tag.replace(names[0], "") if names else tag)
+        far = f'{word} class="{kept}" style="--phone:{phone}px;--wide:{wide}px"{"".join(rest)}'
+        html = html[:start] + far + html[start + len(tag) :]
+    return html
+
+
+def parts(html):
+    """Yield (start, end, least size) of what may wait: sections of second level, or results."""
     begin = html.find("<article")
-    depth, opened, pieces, last, seen = 0, None, [], 0, 0
+    results = [found.start() for found in re.finditer(r'<div class="result ', html)]
+    if results:
+        end = html.find("</section>", results[-1])
+        yield from ((i, j, HEAVY_RESULT) for i, j in itertools.pairwise([*results, end]))
+        return
+    depth, opened = 0, None
     for tag in re.finditer(r"<(/?)section\b[^>]*>", html[begin:] if begin >= 0 else ""):
         depth += -1 if tag[1] else 1
         if depth == 2 and not tag[1]:
             opened = tag
         elif depth == 1 and tag[1] and opened:
-            part = html[begin + opened.start() : begin + tag.end()]
-            letters = _letters(html[begin + last : begin + opened.start()])
-            seen += letters
-            if seen >= SCREENS and len(part) >= HEAVY:
-                pieces.append((begin + opened.start(), heights(part)))
-            seen += _letters(part)
-            last, opened = tag.end(), None
-    for start, (phone, wide) in reversed(pieces):
-        far = f'<section class="distant" style="--phone:{phone}px;--wide:{wide}px"'
-        tag = html[start : html.index(">", start) + 1]
-        plain = re.sub(r'\sclass="([^"]*)"', "", tag)
-        html = html[:start] + plain.replace("<section", far, 1) + html[start + len(tag) :]
-    return html
+            yield begin + opened.start(), begin + tag.end(), HEAVY
+            opened = None
 
 
-#: Letters that fill the first screens, and the characters of HTML from which a section is heavy.
-SCREENS, HEAVY = 4_000, 20_000
+#: Letters that fill the first screens, and the characters of HTML from which a part is heavy.
+SCREENS, HEAVY, HEAVY_RESULT = 2_500, 20_000, 2_000
 
 
 def _letters(html):

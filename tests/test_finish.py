@@ -1,5 +1,6 @@
 """What is done to the built pages: the theme's faults mended, one style sheet, one script."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -205,10 +206,25 @@ def test_heavy_sections_beyond_the_first_screens_are_marked():
     first = section("first", bundle.HEAVY)
     page = f"<article><section id='top'><h1>T</h1>{first}{far}{light}</section></article>"
     marked = bundle.distant(page)
-    assert marked.count('class="distant"') == 1
-    assert '<section class="distant" style="--phone:' in marked
-    assert marked.index('class="distant"') < marked.index('id="far"') < marked.index('id="inner"')
+    assert marked.count("distant") == 1
+    assert '<section class="x distant" style="--phone:' in marked
+    assert marked.index("distant") < marked.index('id="far"') < marked.index('id="inner"')
     assert 'class="x" id="first"' in marked
+
+
+def test_results_beyond_the_first_screens_are_marked_one_by_one():
+    def result(name):
+        return f'<div class="result result-theorem" id="{name}"><p>{"a" * 2000}</p></div>'
+
+    entries = "".join(map(result, ("one", "two", "three", "four")))
+    page = f"<article><section id='all'><section id='in'>{entries}</section></section></article>"
+    marked = bundle.distant(page)
+    assert re.findall(r'result-theorem distant" style="[^"]+" id="(\w+)"', marked) == [
+        "three",
+        "four",
+    ]
+    assert marked.count("distant") == 2
+    assert re.sub(r' distant" style="[^"]+"', '"', marked) == page
 
 
 def test_pages_without_an_article_are_left_alone():
