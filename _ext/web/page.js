@@ -258,26 +258,28 @@
   // A box that scrolls can be reached by Tab, exactly while it scrolls.
   const boxes = "pre, .equation-body, .pst-scrollable-table-container, .table-wrapper, .results-graph, " +
     ".cell_output > .output, .cell_output .text_html, .scrolls, aside.sidebar";
-  const reach = (box) => {
+  const scrolls = (box) => {
     const style = window.getComputedStyle(box), can = (way) => /auto|scroll/.test(way);
-    const scrolls = (can(style.overflowX) && box.scrollWidth > box.clientWidth)
+    return (can(style.overflowX) && box.scrollWidth > box.clientWidth)
       || (can(style.overflowY) && box.scrollHeight > box.clientHeight);
-    if (scrolls === (box.tabIndex === 0)) return;
-    if (scrolls) box.tabIndex = 0;
-    else box.removeAttribute("tabindex");
   };
-  const sizes = new ResizeObserver((changes) => changes.forEach(({target}) => reach(target)));
+  // All are measured before the first is changed: else each would be laid out anew.
+  const reach = (found) => found.map((box) => [box, scrolls(box)]).forEach(([box, yes]) => {
+    if (yes === (box.tabIndex === 0)) return;
+    if (yes) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  });
+  const sizes = new ResizeObserver((changes) => reach(changes.map(({target}) => target)));
   for (const box of all(boxes, one("main") || document)) {
     sizes.observe(box);
     if (box.firstElementChild) box.firstElementChild.dataset.inBox = "";
   }
-  const inner = new ResizeObserver((changes) => changes.forEach(({target}) => {
-    if (target.isConnected) reach(target.parentElement);
-  }));
+  const inner = new ResizeObserver((changes) => reach(changes.map(({target}) => target)
+    .filter((part) => part.isConnected).map((part) => part.parentElement)));
   for (const part of all("[data-in-box]")) inner.observe(part);
   // A font that arrives late widens a formula without resizing its box. What is not drawn yet is left alone.
   const drawn = (box) => !box.checkVisibility || box.checkVisibility({contentVisibilityAuto: true});
-  document.fonts?.addEventListener("loadingdone", () => all(boxes, one("main") || document).filter(drawn).forEach(reach));
+  document.fonts?.addEventListener("loadingdone", () => reach(all(boxes, one("main") || document).filter(drawn)));
 
   // Words that were searched for are marked on the page to which the search led.
   if (kept("sphinx_highlight_terms") && !window.DOCUMENTATION_OPTIONS)
