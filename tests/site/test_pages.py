@@ -52,6 +52,22 @@ def test_a_page_names_itself_and_describes_its_pictures(page):
         assert re.search(r'\balt="[^"]{3,}"', image), image
 
 
+#: Words that say nothing of where a link leads; Lighthouse asks for others.
+EMPTY_WORDS = {
+    *("click here", "click this", "go", "here", "information", "learn more", "more", "more info"),
+    *("more information", "read more", "right here", "see more", "start", "this"),
+}
+
+
+@pytest.mark.parametrize("page", [*pages(), *entries()])
+def test_a_link_says_where_it_leads(page):
+    article = html(SITE / page).partition("<article")[2].partition("</article>")[0]
+    links = re.findall(r"<a\b[^>]*\bhref=[^>]*>(.*?)</a>", article, re.DOTALL)
+    words = {re.sub(r"<[^>]+>", "", link).strip().lower() for link in links}
+    assert words
+    assert not words & EMPTY_WORDS
+
+
 def test_nothing_is_fetched_from_another_host():
     for path in [*SITE.glob("**/*.html"), *SITE.glob("**/*.css")]:
         text = html(path)
