@@ -41,7 +41,8 @@ READ = """async () => {
 }"""
 
 #: Lay everything out, also what is far from the screen.
-WHOLE = "* { content-visibility: visible !important; }"
+WHOLE = """* { content-visibility: visible !important; }
+.distant { overflow: visible !important; }"""
 OPEN = """() => {
   document.querySelectorAll('details').forEach((box) => { box.open = true; });
   document.querySelectorAll('.toggle-hidden > .admonition-title').forEach((title) => title.click());
@@ -112,6 +113,11 @@ OVER = """() => [...document.querySelectorAll('h1, h2, h3, article p, article li
 BROKEN = """() => [...document.querySelectorAll('.katex-display > .katex')].filter((formula) =>
   getComputedStyle(formula).whiteSpace !== 'nowrap').map((formula) =>
   formula.closest('[id]').id)"""
+#: Parts that are not laid out yet and would lie over the next one, were they higher than thought.
+SPILLING = """() => [...document.querySelectorAll('.distant')].filter((part) => {
+  const style = getComputedStyle(part);
+  return style.contentVisibility !== 'auto' || style.overflow !== 'hidden';
+}).map((part) => part.id)"""
 MOVING = """() => [...document.querySelectorAll('body *:not(.katex *)')].filter((part) => {
   const style = getComputedStyle(part);
   return style.animationName !== 'none' || style.scrollBehavior === 'smooth'
@@ -119,6 +125,18 @@ MOVING = """() => [...document.querySelectorAll('body *:not(.katex *)')].filter(
 }).map((part) => part.outerHTML.slice(0, 100))
   .concat(document.getAnimations().map((one) => one.id || 'an animation'))"""
 
+#: Formulas and code keep their places without their parts, which spares axe most of the page.
+EMPTIED = """() => {
+  const all = [...document.querySelectorAll('.katex, pre')];
+  window.emptied = all.map((whole) => [whole, whole.getBoundingClientRect()]).map(
+    ([whole, {width, height}]) => {
+      const parts = [...whole.childNodes];
+      whole.replaceChildren();
+      whole.style.cssText = `display: inline-block; width: ${width}px; height: ${height}px`;
+      return () => { whole.removeAttribute('style'); whole.append(...parts); };
+    });
+}"""
+FILLED = "() => window.emptied.forEach((fill) => fill())"
 #: A formula stands there as its TeX, in its colour; of tokens of code that look alike on the same
 #: ground, one stays. Both keep axe quick and blind to nothing that it has a rule for.
 ONCE = """() => {
@@ -140,9 +158,9 @@ ONCE = """() => {
     }));
   document.fonts.dispatchEvent(new Event('loadingdone'));  // what scrolls now is known again
 }"""
-#: Of texts that look alike on the same ground one stands for all: note their elements.
-LOOKS = """() => {
-  const grounds = new Map([[null, '']]), looks = new Map();
+#: Of texts that look alike on the same ground one stands for all: note its element, if new.
+LOOKS = """(known) => {
+  const grounds = new Map([[null, '']]), looks = new Map(), old = new Set(known);
   const ground = (part) => {
     if (!grounds.has(part)) {
       const {backgroundColor, backgroundImage, opacity, filter} = getComputedStyle(part);
@@ -163,8 +181,9 @@ LOOKS = """() => {
     if (!looks.has(look) && part.checkVisibility({visibilityProperty: true}))
       looks.set(look, link || part);
   }
-  (window.looks ??= {})[document.documentElement.dataset.theme] = [...new Set(looks.values())];
-  return looks.size;
+  const fresh = [...looks].filter(([look]) => !old.has(look)).map(([, part]) => part);
+  (window.looks ??= {})[document.documentElement.dataset.theme] = [...new Set(fresh)];
+  return {all: [...looks.keys()], fresh: fresh.length};
 }"""
 #: Empty all others, which spares axe their places; they stay as siblings, for the style sheet.
 EMPTY_OTHERS = """() => {
@@ -193,22 +212,40 @@ def audit(tab):
     return tab.evaluate(RUN, {"rules": {rule: {"enabled": False} for rule in OF_COLOUR}})
 
 
+def audit_targets(tab):
+    """Return the links and buttons that axe finds too small, or too close to each other."""
+    tab.evaluate(EMPTIED)
+    found = tab.evaluate(RUN, {"runOnly": ["target-size"]})
+    tab.evaluate(FILLED)
+    return found
+
+
+#: The looks that axe has found no fault in, by scheme: of those another page adds nothing.
+FAULTLESS = {"light": set(), "dark": set()}
+
+
 def audit_colours(tab, schemes=("light", "dark")):
     """Return what axe finds of colours, once for each look, and the number of looks, by scheme."""
-    looks = {}
+    looks, found = {}, {}
     for scheme in schemes:
         in_scheme(tab, scheme)
-        looks[scheme] = tab.evaluate(LOOKS)
-    tab.evaluate(EMPTY_OTHERS)
-    found = {}
+        looks[scheme] = tab.evaluate(LOOKS, list(FAULTLESS[scheme]))
+    if any(look["fresh"] for look in looks.values()):
+        tab.evaluate(EMPTY_OTHERS)
     for scheme in reversed(schemes):
-        in_scheme(tab, scheme)
-        found[scheme] = tab.evaluate(RUN, {"among": scheme, "runOnly": OF_COLOUR})
-    return found, looks
+        found[scheme] = []
+        if looks[scheme]["fresh"]:
+            in_scheme(tab, scheme)
+            found[scheme] = tab.evaluate(RUN, {"among": scheme, "runOnly": OF_COLOUR})
+        if not found[scheme]:
+            FAULTLESS[scheme].update(looks[scheme]["all"])
+    return found, {scheme: len(looks[scheme]["all"]) for scheme in schemes}
 
 
 def in_scheme(tab, scheme):
-    """Switch the page to light or dark."""
+    """Switch the page to light or dark, if it is not."""
+    if tab.evaluate("document.documentElement.dataset.theme") == scheme:
+        return
     tab.emulate_media(color_scheme=scheme)
     tab.wait_for_function(
         "(name) => document.documentElement.dataset.theme === name", arg=scheme, polling=10

@@ -26,10 +26,12 @@ from looking import (
     SETTLED,
     SHIFTS,
     SIDEWAYS,
+    SPILLING,
     STRUCTURE,
     WHOLE,
     audit,
     audit_colours,
+    audit_targets,
     watched,
 )
 from playwright.sync_api import TimeoutError as StandstillError
@@ -86,6 +88,7 @@ def arrive(tab, url, seen):
         seen["shift"] = sum(tab.evaluate("window.shifts"))
         if seen["shift"] < SHIFT:
             break
+    seen["spilling"] = tab.evaluate(SPILLING)
     wire.send("Network.emulateNetworkConditions", NEAR)
     tab.set_viewport_size({"width": 320, "height": 900})
     tab.add_style_tag(content=WHOLE)
@@ -96,6 +99,7 @@ def arrive(tab, url, seen):
 
 def walk(tab, seen):
     """Look at the page in three widths, with everything laid out and every fold open."""
+    tab.evaluate(AXE)
     seen["light"] = tab.evaluate("document.documentElement.dataset.theme")
     seen["sideways"] = {"320, closed": tab.evaluate(SIDEWAYS)}
     tab.evaluate(OPEN)
@@ -110,6 +114,8 @@ def walk(tab, seen):
         seen[f"boxes at {width}"] = tab.evaluate(BOXES)
         seen[f"letters at {width}"] = tab.evaluate(LETTERS)
         seen[f"levels at {width}"] = tab.evaluate(LEVELS)
+        if width == 390 and seen["page"] in chapters():  # where links are many and close
+            seen["axe, targets on a phone"] = audit_targets(tab)
     seen["structure"] = tab.evaluate(STRUCTURE)
     seen["room for code"] = tab.evaluate(ROOM)
     seen["moving"] = tab.evaluate(MOVING)
@@ -117,7 +123,6 @@ def walk(tab, seen):
 
 def inspect(tab, page, seen, open_tab):
     """Let axe look at the page, in light and in dark."""
-    tab.evaluate(AXE)
     if page in CLOSED:
         closed = open_tab(viewport={"width": DESK, "height": 900}, reduced_motion="reduce")
         closed.goto(tab.url)
@@ -159,6 +164,7 @@ class EachPage:
         assert max(visit["sideways"].values()) <= 0, visit["sideways"]
         assert visit["over the edge"] == []
         assert visit["broken"] == []
+        assert visit["spilling"] == []
 
     def test_nothing_moves_for_readers_who_want_no_motion(self, visit):
         assert visit["moving"] == []
@@ -225,7 +231,9 @@ def test_axe_sees_a_fault(new_tab, address, scheme):
       'afterend', '<p style="color: #777">pale in the one, dark in the other</p><p style="color: '
       + (document.documentElement.dataset.theme === 'dark' ? '#333' : '#ccc')
       + '">words <a href="#" style="color: inherit; text-decoration: none">linked</a></p>'
-      + '<button></button>')""")
+      + '<button></button><button id="small" style="all: unset; font-size: 9px">i</button>'
+      + '<button style="all: unset; font-size: 9px">j</button>')""")
+    assert any("#small" in fault for fault in audit_targets(tab))
     tab.evaluate(ONCE)
     found = audit(tab)
     assert any(fault.startswith("button-name") for fault in found), found
