@@ -88,9 +88,22 @@ def _rendered(node, tex, display):
         return f'<code class="formula-error">{html.escape(tex)}</code>'
 
 
+_CLOSING = re.compile(r"[.,;:!?)\]\N{RIGHT SINGLE QUOTATION MARK}]")
+_LAST = re.compile(r'(.*</span>)(<span class="katex-base">.*)(</span></span>)', re.DOTALL)
+
+
+def held(formula):
+    """Return an inline formula whose last piece stays on the line of what follows it."""
+    return _LAST.sub(r'\1<span class="katex-last">\2</span>\3', formula)
+
+
 def visit_inline(self, node):
-    """Write an inline formula."""
-    self.body.append(_rendered(node, node.astext().strip(), False))
+    """Write an inline formula; it may break into lines, but not before a full stop or a comma."""
+    formula = _rendered(node, node.astext().strip(), False)
+    after = node.next_node(descend=False, siblings=True)
+    if isinstance(after, nodes.Text) and _CLOSING.match(after):
+        formula = held(formula)
+    self.body.append(formula)
     raise nodes.SkipNode
 
 

@@ -113,6 +113,17 @@ OVER = """() => [...document.querySelectorAll('h1, h2, h3, article p, article li
 BROKEN = """() => [...document.querySelectorAll('.katex-display > .katex')].filter((formula) =>
   getComputedStyle(formula).whiteSpace !== 'nowrap').map((formula) =>
   formula.closest('[id]').id)"""
+#: Formulas in a text whose full stop or comma begins the next line.
+PARTED = """() => [...document.querySelectorAll('article .katex')].filter((formula) => {
+  const after = formula.nextSibling, last = [...formula.querySelectorAll('.katex-base')].at(-1);
+  if (!last || after?.nodeType !== Node.TEXT_NODE) return false;
+  if (!/^[.,;:!?)\\]’]/.test(after.data)) return false;
+  const mark = document.createRange();
+  mark.setStart(after, 0);
+  mark.setEnd(after, 1);
+  const box = mark.getBoundingClientRect();
+  return box.height > 0 && box.top > last.getBoundingClientRect().bottom;
+}).map((formula) => formula.querySelector('annotation').textContent)"""
 #: Parts that are not laid out yet and would lie over the next one, were they higher than thought.
 SPILLING = """() => [...document.querySelectorAll('.distant')].filter((part) => {
   const style = getComputedStyle(part);

@@ -21,6 +21,7 @@ from looking import (
     ONCE,
     OPEN,
     OVER,
+    PARTED,
     READ,
     ROOM,
     SETTLED,
@@ -105,6 +106,7 @@ def walk(tab, seen):
     tab.evaluate(OPEN)
     seen["sideways"]["320"] = tab.evaluate(SIDEWAYS)
     seen["over the edge"] = tab.evaluate(OVER)
+    seen["parted"] = tab.evaluate(PARTED)
     seen["broken"] = tab.evaluate(BROKEN)
     tab.keyboard.press("Tab")  # boxes that scroll are then known
     for width in (390, DESK):
@@ -164,6 +166,7 @@ class EachPage:
         assert max(visit["sideways"].values()) <= 0, visit["sideways"]
         assert visit["over the edge"] == []
         assert visit["broken"] == []
+        assert visit["parted"] == []
         assert visit["spilling"] == []
 
     def test_nothing_moves_for_readers_who_want_no_motion(self, visit):
