@@ -1143,6 +1143,7 @@ def chapter_pages(app):
         if before.get(slug) == after[slug] and written.exists():
             continue
         env.temp_data["docname"] = builder.current_docname = docname
+        builder.secnumbers = builder.fignumbers = {}  # not those of the page written before
         builder.imgpath = relative_uri(builder.get_target_uri(docname), "_images")
         document = nodes.document(base.settings, base.reporter)
         document += writer.chapter(slug)

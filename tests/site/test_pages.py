@@ -102,6 +102,13 @@ def test_the_results_page_lists_every_result_of_the_published_chapters():
             assert f"result-{entry['id']}" in anchors(SITE / "chapters" / page), entry["id"]
 
 
+@pytest.mark.parametrize("page", entries())
+def test_a_page_of_results_has_no_number_of_a_chapter(page):
+    headings = re.findall(r"<h[12]\b.*?</h[12]>", html(SITE / page), re.DOTALL)
+    assert len(headings) == 3
+    assert not any("section-number" in heading for heading in headings)
+
+
 # The browser ---------------------------------------------------------------------------------
 
 
