@@ -3,8 +3,9 @@
 import pytest
 from contents import SITE, chapters
 from looking import SHIFTS, SLOW, watched
+from playwright.sync_api import TimeoutError as StandstillError
 from playwright.sync_api import expect
-from test_each_page import PHONE, SHIFT
+from test_each_page import PHONE, SHIFT, STANDSTILL
 
 LANDING = "chapters/intro.html"
 
@@ -12,6 +13,23 @@ LANDING = "chapters/intro.html"
 def longest():
     """Return the chapter with most HTML."""
     return max(chapters(), key=lambda page: (SITE / page).stat().st_size)
+
+
+def over_a_slow_line(new_tab, url, slower=1):
+    """Open a page on a phone, again in another tab if the line stands still."""
+    for last in (False, False, True):
+        tab = new_tab(viewport=PHONE)
+        wire, _ = watched(tab)
+        tab.add_init_script(f"({SHIFTS})()")
+        wire.send("Network.emulateNetworkConditions", SLOW)
+        wire.send("Emulation.setCPUThrottlingRate", {"rate": slower})
+        try:
+            tab.goto(url, timeout=STANDSTILL)
+            break
+        except StandstillError:
+            if last:
+                raise
+    return tab
 
 
 @pytest.mark.parametrize("which", ["landing", "longest", "results", "speed"])
@@ -22,12 +40,8 @@ def test_a_page_holds_still_on_a_slow_line(new_tab, address, which):
         "results": f"chapters/results/{longest().rpartition('/')[2]}",
         "speed": "chapters/benchmarks.html",
     }[which]
-    tab = new_tab(viewport=PHONE)
-    wire, _ = watched(tab)
-    tab.add_init_script(f"({SHIFTS})()")
-    wire.send("Network.emulateNetworkConditions", SLOW)
     for tries in range(3):  # a starved machine may decode a font late, but not every time
-        tab.goto(f"{address}/{page}?{tries}")
+        tab = over_a_slow_line(new_tab, f"{address}/{page}?{tries}")
         tab.evaluate("document.fonts.ready")
         shift = sum(tab.evaluate("window.shifts"))
         if shift < SHIFT:
@@ -55,12 +69,8 @@ def test_the_fonts_of_the_first_screen_are_fetched_ahead_and_used(new_tab, addre
 @pytest.mark.parametrize("which", ["landing", "longest"])
 def test_text_is_legible_early_on_a_slow_line(new_tab, address, which):
     page = LANDING if which == "landing" else longest()
-    tab = new_tab(viewport=PHONE)
-    wire, _ = watched(tab)
-    wire.send("Network.emulateNetworkConditions", SLOW)
-    wire.send("Emulation.setCPUThrottlingRate", {"rate": 2})
     for tries in range(3):  # a starved machine may paint late, but not every time
-        tab.goto(f"{address}/{page}?{tries}", wait_until="load")
+        tab = over_a_slow_line(new_tab, f"{address}/{page}?{tries}", slower=2)
         painted = tab.wait_for_function(
             "() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
         ).json_value()
