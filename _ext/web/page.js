@@ -197,7 +197,20 @@
     target.scrollIntoView();
   };
   window.addEventListener("hashchange", reveal);
-  if (window.location.hash) reveal();
+  if (window.location.hash) {
+    reveal();
+    // What is laid out late may move the target: the page goes there once more, unless the reader has gone on.
+    let gone = window.performance.getEntriesByType("navigation")[0]?.type !== "navigate";
+    for (const way of ["wheel", "touchstart", "pointerdown", "keydown"])
+      window.addEventListener(way, () => { gone = true; }, {once: true, passive: true});
+    window.addEventListener("load", async () => {
+      await document.fonts?.ready;
+      for (let frames = 0; frames < 30 && !gone; frames++) {
+        await new Promise(window.requestAnimationFrame);
+        reveal();
+      }
+    });
+  }
   let opened = [];
   window.addEventListener("beforeprint", () => {
     opened = folds.filter((box) => box.classList.contains("toggle-hidden"));

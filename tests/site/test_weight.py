@@ -80,8 +80,9 @@ def test_text_is_legible_early_on_a_slow_line(new_tab, address, which):
     expect(tab.locator("h1").first).to_be_visible()
 
 
-def test_a_link_to_a_far_section_arrives_there(new_tab, address):
-    tab = new_tab(viewport={"width": 1280, "height": 900})
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_link_to_a_far_section_arrives_there(new_tab, address, width):
+    tab = new_tab(viewport={"width": width, "height": 900})
     page = longest()
     tab.goto(f"{address}/{page}")
     sections = tab.evaluate(
