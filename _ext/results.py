@@ -45,7 +45,7 @@ logger = logging.getLogger(__name__)
 STATEMENTS = ("theorem", "lemma", "proposition", "corollary", "algorithm", "example")
 #: Kinds in results.yml that need an executed claim; definitions and advice need only the anchor.
 CLAIMED_KINDS = (*STATEMENTS, "derivation")
-VERDICTS = ("holds", "tight", "necessary")
+VERDICTS = ("holds", "tight", "necessary", "contrast")
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
 _CLASS = re.compile(r"[A-Z]\w*[a-z]\w*")

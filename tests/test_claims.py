@@ -11,16 +11,18 @@ def test_a_claim_prints_its_names_and_one_line_per_verdict(capsys):
         c.holds("a + b = b + a on 3 pairs", np.array([True, True, True]), True)
         c.tight("smaller over larger", 0.93456, at_least=0.9)
         c.necessary("differences do not", 1 - 2 != 2 - 1)
+        c.contrast("products commute too", 2 * 3 == 3 * 2)
     assert capsys.readouterr().out == (
         "sums-commute\n"
         "sums-associate\n"
         "  holds      a + b = b + a on 3 pairs\n"
         "  tight      smaller over larger: 0.9346\n"
         "  necessary  differences do not\n"
+        "  contrast   products commute too\n"
     )
 
 
-@pytest.mark.parametrize("verdict", ["holds", "necessary"])
+@pytest.mark.parametrize("verdict", ["holds", "necessary", "contrast"])
 def test_one_false_case_fails_with_the_name_and_the_count(verdict):
     with pytest.raises(ClaimFailure, match=rf"a-b \[{verdict}\] text: 1 of 3 cases fail"):
         with claim("a-b") as c:

@@ -99,8 +99,15 @@ class claim:
         self._check("tight", line, (passed,), f"expected a ratio in [{at_least:g}, 1]")
 
     def necessary(self, text, *conditions):
-        """Record that the statement fails once a hypothesis is dropped: ``conditions`` show how."""
+        """Record that the statement fails once one named hypothesis is dropped.
+
+        The text names that hypothesis, and ``conditions`` show the statement false without it.
+        """
         self._check("necessary", text, conditions)
+
+    def contrast(self, text, *conditions):
+        """Record a difference worth seeing that drops no hypothesis: a rival, a variant."""
+        self._check("contrast", text, conditions)
 
     def _check(self, verdict, text, conditions, expected=""):
         if "\n" in text or not text.strip():
