@@ -18,6 +18,7 @@ from mllib.base import (
     check_scalar,
     check_vector,
 )
+from mllib.compiled import compiled, compiling
 from mllib.numerics import log_sum_exp, safe_log
 
 __all__ = [
@@ -391,14 +392,37 @@ def class_moments(X, y, n_classes, weights=None):
     X = check_array(X)
     y, weights = _check_classes(X, y, n_classes, weights)
     n = np.bincount(y, weights, minlength=n_classes).astype(np.float64)
-    member = np.zeros((n_classes, len(X)))
-    member[y, np.arange(len(X))] = 1.0 if weights is None else weights
-    size = np.where(n > 0, n, 1.0)[:, None]
-    Z = X - X[0]  # near the data: no digits are lost, and constant features become exactly 0
-    mean = member @ Z / size
-    Z -= mean[y]
-    np.multiply(Z, Z, out=Z)
-    return Moments(n, np.where(n[:, None] > 0, X[0] + mean, 0.0), member @ Z)
+    w = np.ones(len(X)) if weights is None else weights
+    mean, scatter = np.zeros((2, n_classes, X.shape[1]))
+    origin = X[0]  # near the data: no digits are lost, and constant features become exactly 0
+    (_moments if compiling() else _moments_by_class)(X, y.astype(np.int64), w, n, mean, scatter)
+    return Moments(n, np.where(n[:, None] > 0, origin + mean, 0.0), scatter)
+
+
+@compiled
+def _moments(X, y, w, n, mean, scatter):
+    """Fill in the means, counted from the first row, and then the squared deviations."""
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            mean[y[i], j] += w[i] * (X[i, j] - X[0, j])
+    for k in range(len(n)):
+        for j in range(X.shape[1]):
+            if n[k] > 0:
+                mean[k, j] /= n[k]
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            z = X[i, j] - X[0, j] - mean[y[i], j]
+            scatter[y[i], j] += w[i] * z * z
+
+
+def _moments_by_class(X, y, w, n, mean, scatter):
+    """Do as ``_moments``, without a compiler."""
+    for k in np.flatnonzero(n > 0):
+        rows = y == k
+        Z = X[rows] - X[0]
+        mean[k] = w[rows] @ Z / n[k]
+        Z -= mean[k]
+        scatter[k] = w[rows] @ (Z * Z)
 
 
 def merge_moments(first, second):
@@ -651,6 +675,11 @@ class _NaiveBayes(Classifier):
     def predict_joint_log_proba(self, X):
         """Return g_k(x) = log pi_k + sum_j log p(x_j | k), shape (m, K)."""
         X = check_features(self, X)
+        rows = max(1, 2**16 // X.shape[1])  # a block of rows at a time stays in the fast memory
+        blocks = [self._scores(X[i : i + rows]) for i in range(0, len(X), rows)]
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+
+    def _scores(self, X):
         parts = [
             features.log_likelihoods(X if columns is None else X[:, columns])
             for columns, features in self.features_

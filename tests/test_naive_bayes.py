@@ -10,6 +10,7 @@ from scipy.stats import multivariate_normal, norm
 from sklearn import naive_bayes as peer
 from sklearn.datasets import load_digits, load_iris
 
+from mllib.compiled import uncompiled
 from mllib.decision_theory import posterior
 from mllib.estimation import categorical_map, categorical_mle, gaussian_mle
 from mllib.naive_bayes import (
@@ -102,6 +103,16 @@ def test_moments_are_those_of_numpy_and_far_from_zero_too():
     moments = class_moments(X, y, 2)
     assert moments.mean[1, 0] == pytest.approx(fitted.mean)
     assert class_variances(moments)[1, 0] == pytest.approx(fitted.variance)
+
+
+def test_loops_and_arrays_give_the_same_moments():
+    rng = np.random.default_rng(15)
+    X, y, w = rng.standard_normal((40, 3)), rng.integers(0, 3, 40), rng.integers(0, 3, 40) + 0.5
+    for weights in (None, w):
+        fast = class_moments(X, y, 4, weights)
+        with uncompiled():
+            plain = class_moments(X, y, 4, weights)
+        assert all(np.allclose(a, b, rtol=1e-13) for a, b in zip(fast, plain))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
