@@ -135,6 +135,7 @@ def run_sphinx():
             builder="html",
             warningiserror=True,
             keep_going=True,
+            jobs=os.cpu_count(),
         )
     return result == 0
 
