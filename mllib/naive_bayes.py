@@ -75,7 +75,13 @@ class CategoricalFeatures(NamedTuple):
 
     def log_likelihoods(self, X):
         """Return sum_j log p(x_j | k) for each row of X and each class, shape (m, K)."""
-        return categorical_log_likelihoods(_codes(X, *self[::2]), self.tables)
+        codes = _codes(X, self.categories, self.unseen)
+        if not compiling():
+            return categorical_log_likelihoods(codes, self.tables)
+        g = np.zeros((len(X), len(self.tables[0])))
+        start = np.cumsum([0, *(len(known) for known in self.categories[:-1])])
+        _add_entries(codes, start, np.concatenate([safe_log(t).T for t in self.tables]), g)
+        return g
 
 
 class BernoulliFeatures(NamedTuple):
@@ -319,6 +325,16 @@ def bernoulli_log_likelihoods(X, p):
     g = X @ (possible[0] - possible[1]).T + possible[1].sum(axis=1)
     g[X @ (p == 0).T + (1 - X) @ (p == 1).T > 0] = -np.inf
     return g
+
+
+@compiled
+def _add_entries(X, start, logs, g):
+    """Add to g_ik the entry log p(x_ij | k) of each feature; the tables stand below each other."""
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            if X[i, j] >= 0:  # a missing value says nothing
+                for k in range(g.shape[1]):
+                    g[i, k] += logs[start[j] + X[i, j], k]
 
 
 def _binary(X):
@@ -623,21 +639,26 @@ def _observed(X):
 
 def _codes(X, categories, unseen="error"):
     """Return the place of each entry among the categories of its column, -1 where it has none."""
-    codes = np.empty(X.shape[::-1], dtype=np.intp)
+    low, V = np.array([(known[0], len(known)) for known in categories]).T
+    if all(known[-1] - known[0] == len(known) - 1 for known in categories) and all(
+        (known == np.floor(known)).all() for known in categories
+    ):  # whole numbers without a gap
+        place = np.clip(X - low, 0, V - 1)
+        same = place == X - low
+        if same.all():
+            return place.astype(np.int64)
+    codes = np.empty(X.shape[::-1], dtype=np.int64)
     for j, (x, known) in enumerate(zip(np.ascontiguousarray(X.T), categories)):
-        low, V = known[0], len(known)
-        if known[-1] - low == V - 1 and (known == low + np.arange(V)).all():  # without a gap
-            place = np.clip(x - low, 0, V - 1).astype(np.intp)
-        else:
-            place = np.minimum(np.searchsorted(known, x), V - 1)
+        V = len(known)
+        place = np.minimum(np.searchsorted(known, x), V - 1)
         same = known[place] == x
         if unseen == "error" and not same.all():
             raise ValueError(
                 f"X holds {x[np.argmin(same)]:g} in column {j}, which is not among the {V} values "
                 f"known there: list it in categories, or set unseen='missing'."
             )
-        codes[j] = place if same.all() else np.where(same, place, -1)
-    return codes.T
+        codes[j] = np.where(same, place, -1)
+    return np.ascontiguousarray(codes.T)
 
 
 class _NaiveBayes(Classifier):

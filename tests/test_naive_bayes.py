@@ -113,6 +113,13 @@ def test_loops_and_arrays_give_the_same_moments():
         with uncompiled():
             plain = class_moments(X, y, 4, weights)
         assert all(np.allclose(a, b, rtol=1e-13) for a, b in zip(fast, plain))
+    Z, t = table(16)
+    model = CategoricalNB(0.0, unseen="missing").fit(Z, t)
+    Z[0, 1], Z[1, 2], Z[2, 0] = 9, -7, 5
+    for rows in (Z, Z + 0.0):
+        fast = model.predict_joint_log_proba(rows)
+        with uncompiled():
+            assert np.allclose(fast, model.predict_joint_log_proba(rows), rtol=1e-13)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
