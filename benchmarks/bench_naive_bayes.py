@@ -89,5 +89,5 @@ ROWS = [
     row(what, kind, n, d, K)
     for kind in KINDS
     for what in ("fit", "probabilities")
-    for n, d, K in ((1_000, 10, 3), (10_000, 20, 3), (50_000, 50, 10))
+    for n, d, K in ((1_000, 10, 3), (20_000, 30, 10))
 ]
