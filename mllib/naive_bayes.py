@@ -650,10 +650,11 @@ def _codes(X, categories, unseen="error"):
     if all(known[-1] - known[0] == len(known) - 1 for known in categories) and all(
         (known == np.floor(known)).all() for known in categories
     ):  # whole numbers without a gap
-        place = np.clip(X - low, 0, V - 1)
-        same = place == X - low
-        if same.all():
-            return place.astype(np.int64)
+        shifted = X - low
+        with np.errstate(invalid="ignore"):
+            place = shifted.astype(np.int64)
+        if place.min() >= 0 and (place.max(axis=0) < V).all() and (place == shifted).all():
+            return place
     codes = np.empty(X.shape[::-1], dtype=np.int64)
     for j, (x, known) in enumerate(zip(np.ascontiguousarray(X.T), categories)):
         V = len(known)
