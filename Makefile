@@ -86,6 +86,12 @@ lab: $(READY) ## Open the notebooks in JupyterLab
 test: $(READY) ## Run every gate; ends with one line for each
 	@$(PY) tests/gates.py
 
+VARIANT ?= all
+
+.PHONY: anywhere
+anywhere: $(READY) ## Verify as other processors would run it (CHAPTER=perceptron, VARIANT=none)
+	@exec $(PY) tests/anywhere.py --chapter $(CHAPTER) --variant $(VARIANT)
+
 .PHONY: bench
 bench: $(READY) ## Measure speed side by side with the usual choice (MODULE=perceptron for one)
 	@$(PY) benchmarks/run.py $(MODULE)
