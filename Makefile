@@ -92,6 +92,10 @@ VARIANT ?= all
 anywhere: $(READY) ## Verify as other processors would run it (CHAPTER=perceptron, VARIANT=none)
 	@exec $(PY) tests/anywhere.py --chapter $(CHAPTER) --variant $(VARIANT)
 
+.PHONY: mutants
+mutants: $(READY) ## Break the code of a chapter bit by bit: which claim notices? (CHAPTER= SAMPLE=60 FUNCTION=)
+	@$(PY) tests/mutants.py $(CHAPTER) $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(FUNCTION),--function $(FUNCTION))
+
 .PHONY: bench
 bench: $(READY) ## Measure speed side by side with the usual choice (MODULE=perceptron for one)
 	@$(PY) benchmarks/run.py $(MODULE)
