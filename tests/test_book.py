@@ -314,11 +314,12 @@ def places_outside(name, text):
     """Return the folders named in a file that only the machine has on which it was written.
 
     These are absolute paths into a home or into the folder that holds the project, and relative
-    ones that leave the project. An address on a page (``href="../a"``) is no folder.
+    ones that leave the project. What a page links or includes (``href="../a"``) is found from the page, which may be
+    one that a test lays out.
     """
     tops = {"home", "root", "Users", ROOT.parts[1]}
     absolute = re.findall(rf"(?<![\w.:/~-])/(?:{'|'.join(sorted(tops))})/[\w./-]*", text)
-    relative = re.findall(r"(?<![\w./])(?<!=[\"'])(?:\.\./)+\w[\w./-]*", text)
+    relative = re.findall(r"(?<![\w./])(?<!=[\"'])(?<!include\} )(?:\.\./)+\w[\w./-]*", text)
     here = (ROOT / name).parent
     inside = [(here / path).resolve().is_relative_to(ROOT) for path in relative]
     return absolute + [path for path, ours in zip(relative, inside) if not ours]
