@@ -52,6 +52,7 @@ STAGES = [
             ],
         )
     ],
+    [("as another processor runs it", [PYTHON, "tests/anywhere.py", "--variant", "none"])],
     [
         (
             "site in a browser",
