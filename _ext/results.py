@@ -235,8 +235,11 @@ def _cell_source(cell):
 
 
 def _cell_printed(cell):
-    streams = [b.astext() for b in cell.findall(nodes.literal_block) if "stream" in b["classes"]]
-    return "\n".join(streams)
+    """Return the plain text of a cell's outputs: what it printed, and what claims displayed."""
+    plain = {"stream", "text_plain"}
+    return "\n".join(
+        b.astext() for b in cell.findall(nodes.literal_block) if plain & {*b["classes"]}
+    )
 
 
 def _failed(cell):
@@ -587,6 +590,9 @@ class MarkClaims(SphinxTransform):
                 continue
             cell["classes"].append("claim")
             cell["ids"].append(f"claim-{made[0][0][0]}")
+            for part in list(cell.findall(nodes.container)):
+                if part.get("mime_type") == "text/markdown":  # the plain form is shown
+                    part.parent.remove(part)
             for part in cell.findall(nodes.container):
                 if part.get("nb_element") == "cell_code_output":
                     part.insert(0, self.badge(made[0][0][0], titles))
