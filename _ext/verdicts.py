@@ -8,8 +8,8 @@ The input of a claim is folded, and so is that of a cell with the tag ``hide-inp
 element, which needs no script. One button of the page opens all of them, the checking view, and
 ``page.js`` remembers it.
 
-``chapters/mutants.yml``, where it exists, tells by the name of a claim how many planted faults of
-the code the claim has caught.
+``chapters/mutants.yml``, where it exists, tells under ``claims`` of a chapter how many planted
+faults of the code each claim has caught.
 """
 
 import re
@@ -119,7 +119,8 @@ def kills(folder):
 
 @once
 def _counted(path):
-    return yaml.load(path.read_text(encoding="utf-8"), Loader=QUICK) or {}
+    chapters = yaml.load(path.read_text(encoding="utf-8"), Loader=QUICK) or {}
+    return {name: n for one in chapters.values() for name, n in (one.get("claims") or {}).items()}
 
 
 # -- writing ---------------------------------------------------------------------------------------

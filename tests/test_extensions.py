@@ -517,7 +517,8 @@ def test_planted_faults_that_a_claim_caught_are_told_where_they_are_counted(proj
     counted = project.folder / "source" / "chapters" / "mutants.yml"
     assert project.build({"sums": GOOD_PAGE}) == []
     assert "planted" not in project.page("part/sums")
-    counted.write_text("sums-zero: 7\nerratum-five: 1\n")
+    made = {"sums": {"tried": 9, "claims": {"sums-zero": 7, "erratum-five": 1}}, "more": {}}
+    counted.write_text(yaml.safe_dump(made))
     assert project.build({"sums": [*GOOD_PAGE, text("More.")]}) == []
     assert "Verified: 4 checks were run, 7 planted faults caught" in project.page("part/sums")
     assert "4 checks were run, 1 planted fault caught" in project.page("errata")
