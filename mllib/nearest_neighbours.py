@@ -39,7 +39,6 @@ __all__ = [
     "angle",
     "bayes_risk",
     "check_metric",
-    "condense_pass",
     "condensed_nn",
     "cosine",
     "cover_hart_bound",
@@ -65,8 +64,6 @@ __all__ = [
     "nn_risk_curve",
     "pairwise_distances",
     "pearson",
-    "search_tree",
-    "split_at_median",
     "vote_shares",
     "vote_weights",
 ]
