@@ -188,6 +188,15 @@ def test_regressor_equals_scikit_learn(rng, weights, metric):
     assert np.allclose(ours.predict(Q), peer.predict(Q), rtol=1e-10)
 
 
+def test_cross_validation_equals_scikit_learn(rng):
+    from sklearn.model_selection import cross_val_score
+
+    X = rng.standard_normal((90, 3))
+    y = X[:, 0] - X[:, 1]
+    ours, theirs = (cross_val_score(m(), X, y) for m in (KNeighborsRegressor, PeerRegressor))
+    assert np.allclose(ours, theirs)
+
+
 def test_votes_tie_towards_the_first_class_and_rows_towards_the_lowest():
     X, y = [[-1.0], [1.0], [3.0]], ["b", "a", "b"]
     assert KNeighborsClassifier(2).fit(X, y).predict([[0.0]]) == ["a"]
