@@ -38,7 +38,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 from sphinx_proof.nodes import proof_node
 
-from _ext import graph
+from _ext import graph, planted
 from _ext.once import QUICK, once
 
 logger = logging.getLogger(__name__)
@@ -505,6 +505,8 @@ class _Placeholder(SphinxDirective):
         """Leave a place that is filled once every page has been read."""
         for name in (self.config.results_file, self.config.errata_file):
             self.env.note_dependency(str(Path(self.env.srcdir) / name))
+        if (counted := Path(self.env.srcdir) / planted.FILE).exists():
+            self.env.note_dependency(str(counted))
         if self.node is not results_table:
             for path in sorted(
                 (Path(self.env.srcdir) / self.config.results_tests).glob("test_*.py")
@@ -713,6 +715,8 @@ class FillPlaces(SphinxPostTransform):
                 tests += [nodes.Text(f"and {len(listed) - 3} more"), nodes.Text("")]
         row("Code", code[:-1])
         row("Tests", tests[:-1])
+        if claim is not None and (number := self.kills.get(claim.names[0])):
+            row("Check", [nodes.Text(planted.caught(number))])
         sources = "; ".join(entry.get("sources") or [])
         row("Sources", [nodes.Text(sources)] if sources else [])
         return block if len(block) else None
@@ -753,6 +757,7 @@ class FillPlaces(SphinxPostTransform):
         self.pages = getattr(self.env, "book_pages", {})
         self.chapters = _chapters(self.env)
         self.tests = tests_of(Path(self.env.srcdir) / self.config.results_tests)
+        self.kills = planted.kills(self.env.srcdir)
         self.doctrees = {}
         self.order = reading_order(self.env)
         self.pairs = edges(self.pages, self.results, self.order)
@@ -778,6 +783,8 @@ class FillPlaces(SphinxPostTransform):
             f"{verified} of them are run on their page."
         )
         box += nodes.paragraph("", summary, classes=["results-count"])
+        if said := planted.sentence(self.env.srcdir, self.shown):
+            box += nodes.paragraph("", said, classes=["results-faults"])
         box.extend(self.map())
         sections = []
         part = None
@@ -855,6 +862,8 @@ class FillPlaces(SphinxPostTransform):
         )
         back += nodes.Text(".")
         page += back
+        if said := planted.sentence(self.env.srcdir, [slug]):
+            page += nodes.paragraph("", said, classes=["results-faults"])
         entries = _section(f"entries-{slug}", [nodes.Text("Entries")])
         for entry in self.of_chapter[slug]:
             entries += self.result(entry, docname)
@@ -1151,6 +1160,7 @@ def chapter_pages(app):
             env.titles[own].astext(),
             writer.of_chapter[slug],
             writer.pages[own],
+            planted.blocks(env.srcdir).get(slug),
             [pair for pair in writer.pairs if set(pair) & set(writer.pages[own].anchors)],
             [writer.tests_for(claim, slug) for claim in writer.pages[own].claims],
             [link for link in writer.shown if abs(writer.shown.index(link) - i) <= 1],

@@ -46,6 +46,12 @@ STAGES = [
     ],
     [
         (
+            "planted faults are noticed",
+            [PYTHON, "tests/mutants.py", "all", "--sample", "12", "--seconds", "60"],
+        )
+    ],
+    [
+        (
             "site in a browser",
             [*PYTEST, "-n", WORKERS, "--dist", "loadscope", "--no-loadscope-reorder", "tests/site"],
         )

@@ -486,12 +486,12 @@ def reached(chapter, live, calling):
     return [chapter.cells[k] for k in sorted(chosen)]
 
 
-def gauge(chapter, children, sample=None, only=None, progress=None):
+def gauge(chapter, children, sample=None, only=None, register=(), progress=None):
     """Try the changes of a chapter; return how they ended, and what its statements notice."""
     plain, seen = as_it_is(chapter, children)
     mutants = [m for m in chapter.mutants(seen) if only in (None, m[1].function)]
     counts = Counter(chapter.is_printed(f, c.function) for f, c, _ in mutants)
-    mutants = drawn(chapter, mutants, sample)
+    mutants = drawn(chapter, mutants, sample, register)
     stated = [(cell, *w) for cell in chapter.cells for w in weakened(cell) if only is None]
     few = random.Random(chapter.slug).sample(range(len(stated)), min(sample or 10**6, len(stated)))
     endings, noticed, space = {}, {}, fresh()
@@ -594,8 +594,9 @@ def run_in(chapter, space, cells, plain, file=None, change=None):
     return outlive(chapter, space, cells, plain["times"], plain["digests"])
 
 
-def drawn(chapter, mutants, sample):
-    """Return a seeded sample, half of it from printed functions, in the order of the text."""
+def drawn(chapter, mutants, sample, register):
+    """Return a seeded sample in the order of the text: half from printed functions, and besides
+    those that the register lists."""
     if not sample or sample >= len(mutants):
         return mutants
     chance = random.Random(chapter.slug)
@@ -603,7 +604,9 @@ def drawn(chapter, mutants, sample):
     printed = [k for shown, k in marked if shown]
     others = [k for shown, k in marked if not shown]
     few = min(len(printed), max(sample // 2, sample - len(others)))
-    chosen = chance.sample(printed, few) + chance.sample(others, sample - few)
+    chosen = {*chance.sample(printed, few), *chance.sample(others, sample - few)}
+    keys = [key(chapter.slug, f, c) for f, c, _ in mutants] if register else []
+    chosen |= {k for k, name in enumerate(keys) if name in register}
     return [mutants[k] for k in sorted(chosen)]
 
 
@@ -790,7 +793,9 @@ def look(chapter, options):
     children = Children()
     os.chdir(chapter.text.parent)
     try:
-        tried, made, sharpness = gauge(chapter, children, options.sample, options.function, show)
+        tried, made, sharpness = gauge(
+            chapter, children, options.sample, options.function, register, show
+        )
     finally:
         children.kill()
     rows = [Row(*t, register.get(key(chapter.slug, t[1], t[2]), "")) for t in tried]
@@ -805,7 +810,11 @@ def look(chapter, options):
         for r in rows
         if r.reason and r.outcome != "reason"
     ]
-    if not options.function:
+    if options.seconds:
+        old = read(options.root / "chapters" / "mutants.yml").get(chapter.slug, {}).get("all", {})
+        if old and not set(old) & {"alive", "output only"}:  # a chapter without survivors stays so
+            wrong += [f"survives: {line}" for line in survivors(rows)]
+    elif not options.function:
         made = block(chapter, rows, made, sharpness)
         print(yaml.safe_dump(made["statements"], default_flow_style=True).strip())
         publish(options.root / "chapters" / "mutants.yml", chapter.slug, made)
@@ -818,6 +827,9 @@ def main(argv=None):
     parser.add_argument("chapter", nargs="?", default="all", help="a slug, or all")
     parser.add_argument("--sample", type=int, help="how many changes at most, the same each time")
     parser.add_argument("--function", help="only the changes of this function")
+    parser.add_argument(
+        "--seconds", type=float, help="a sample for the gate: begin no chapter after that"
+    )
     parser.add_argument("--root", type=Path, default=ROOT, help=argparse.SUPPRESS)
     parser.add_argument("--package", default="mllib", help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
@@ -829,8 +841,19 @@ def main(argv=None):
         names = ", ".join(t.stem for t in texts)
         sys.exit(f"There is no chapter {options.chapter!r}. CHAPTER is one of: {names}; or all.")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    failed = 0
+    failed, start = 0, time.time()
+    if options.seconds:
+        chosen = in_turn(chosen, options)
+        register = reasons(options.root / "chapters" / "survivors.yml")
+        for text in chosen:
+            gone = stale(Chapter(text, options.root, options.package), register)
+            print(
+                *(f"survivors.yml: there is no such change any more: {k}" for k in gone), sep="\n"
+            )
+            failed += len(gone)
     for text in chosen:
+        if options.seconds and time.time() - start > options.seconds:
+            break
         sys.stdout.flush()
         pid = os.fork()
         if pid == 0:
@@ -842,6 +865,15 @@ def main(argv=None):
             os.waitpid(pid, 0)
             raise
     return min(1, failed)
+
+
+def in_turn(texts, options):
+    """Return the chapters in a seeded order, those first whose score is that of another text."""
+    blocks = read(options.root / "chapters" / "mutants.yml")
+    chapters = [Chapter(t, options.root, options.package) for t in texts]
+    random.Random("the sample of the gate").shuffle(chapters)
+    same = {c.slug: blocks.get(c.slug, {}).get("made_from") == c.fingerprint() for c in chapters}
+    return [c.text for c in sorted(chapters, key=lambda c: same[c.slug])]
 
 
 def one(text, options):

@@ -1,0 +1,56 @@
+"""What ``make mutants`` counted: how many planted faults of the code each claim caught.
+
+``chapters/mutants.yml`` may be missing, and so may any chapter in it: then nothing is said.
+"""
+
+from pathlib import Path
+
+import yaml
+
+from _ext.once import QUICK, once
+
+FILE = "chapters/mutants.yml"
+DEATHS = ("claim", "assert", "error", "time")
+
+
+@once
+def _read(path):
+    return yaml.load(path.read_text(encoding="utf-8"), Loader=QUICK) or {}
+
+
+def blocks(folder):
+    """Return {slug: what was counted for the chapter}."""
+    path = Path(folder) / FILE
+    return _read(path) if path.exists() else {}
+
+
+def kills(folder):
+    """Return {name of a claim: planted faults that it caught}."""
+    return {n: k for block in blocks(folder).values() for n, k in block.get("claims", {}).items()}
+
+
+def caught(number):
+    """Return how many faults a claim caught, in words."""
+    return f"caught {number} planted fault{'' if number == 1 else 's'} of the code first"
+
+
+def sentence(folder, slugs):
+    """Return in words what share of the planted faults of some chapters died; "" if unknown."""
+    known = [b for slug, b in blocks(folder).items() if slug in slugs]
+    if not known:
+        return ""
+    of = "this chapter" if len(slugs) == 1 else f"{len(known)} chapters"
+    tried = sum(b["tried"] for b in known)
+    return (
+        f"Planted faults: of {tried} small changes in the code of {of}, {_share(known, 'all')} "
+        "were noticed when the cells ran again; of those in printed code "
+        f"{_share(known, 'printed')}."
+    )
+
+
+def _share(known, group):
+    """Return the share of faults that died, those left out for which a reason is registered."""
+    rows = [b[group] for b in known]
+    died = sum(row.get(way, 0) for row in rows for way in DEATHS)
+    lived = sum(row.get(way, 0) for row in rows for way in ("output only", "alive"))
+    return f"{died / max(1, died + lived):.0%}".replace("%", "\N{NO-BREAK SPACE}%")
