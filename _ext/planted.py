@@ -1,4 +1,4 @@
-"""What ``make mutants`` counted: how many planted faults of the code each claim caught.
+"""What ``make mutants`` counted: the share of the planted faults of its code a chapter notices.
 
 ``chapters/mutants.yml`` may be missing, and so may any chapter in it: then nothing is said.
 """
@@ -8,8 +8,8 @@ from pathlib import Path
 import yaml
 
 from _ext.once import QUICK, once
+from _ext.verdicts import MUTANTS
 
-FILE = "chapters/mutants.yml"
 DEATHS = ("claim", "assert", "error", "time")
 
 
@@ -20,18 +20,8 @@ def _read(path):
 
 def blocks(folder):
     """Return {slug: what was counted for the chapter}."""
-    path = Path(folder) / FILE
+    path = Path(folder) / MUTANTS
     return _read(path) if path.exists() else {}
-
-
-def kills(folder):
-    """Return {name of a claim: planted faults that it caught}."""
-    return {n: k for block in blocks(folder).values() for n, k in block.get("claims", {}).items()}
-
-
-def caught(number):
-    """Return how many faults a claim caught, in words."""
-    return f"caught {number} planted fault{'' if number == 1 else 's'} of the code first"
 
 
 def sentence(folder, slugs):

@@ -719,7 +719,7 @@ def block(chapter, rows, made, sharpness):
     printed = [r for r in rows if r.printed]
     others = [r for r in rows if not r.printed]
     weights = made[True] * share(printed) + made[False] * share(others)
-    kills = Counter(n for r in rows if r.ending[1] for n in r.ending[1].split(", "))
+    kills = Counter(r.ending[1].split(", ")[0] for r in rows if r.ending[1])  # its first name
     sharp = {}
     for kind, _, _, outcome in sharpness:
         sides = sharp.setdefault(kind, {"sharp": 0, "blunt": 0})
