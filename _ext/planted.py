@@ -26,7 +26,8 @@ def blocks(folder):
 
 def sentence(folder, slugs):
     """Return in words what share of the planted faults of some chapters died; "" if unknown."""
-    known = [b for slug, b in blocks(folder).items() if slug in slugs]
+    found = [block for slug, block in blocks(folder).items() if slug in slugs]
+    known = [block for block in found if {"tried", "all", "printed"} <= set(block)]
     if not known:
         return ""
     of = "this chapter" if len(slugs) == 1 else f"{len(known)} chapters"
