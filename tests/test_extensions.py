@@ -300,6 +300,19 @@ def test_faults_are_reported_again_when_another_page_changes(project):
     only(again, "more-zero")
 
 
+def test_results_say_what_share_of_planted_faults_was_noticed_where_they_were_counted(project):
+    assert project.build({"sums": GOOD_PAGE}) == []
+    assert "lanted fault" not in project.page("results") + project.page("results/sums")
+    died = {"claim": 6, "error": 2, "alive": 2, "reason": 5}
+    block = {"tried": 15, "printed": {"claim": 3}, "all": died, "claims": {"sums-zero": 6}}
+    path = project.folder / "source" / "chapters" / "mutants.yml"
+    path.write_text(yaml.safe_dump({"sums": block, "elsewhere": block}), encoding="utf-8")
+    assert project.build({"sums": GOOD_PAGE}) == []
+    assert "6 planted faults caught" in project.page("results/sums")
+    for page in ("results", "results/sums"):
+        assert "of 15 small changes in the code of this chapter, 80" in project.page(page)
+
+
 def test_the_list_of_results_follows_a_change_of_a_chapter(project):
     project.build({"sums": GOOD_PAGE})
     changed = claim("sums-zero", shown="`sums-zero`\n\n- **holds** in 77 cases")
