@@ -588,7 +588,7 @@ def eliminate(net, query, evidence=None, order=None):
         order = [_number(net, name) for name in order]
         if sorted(order) != sorted(hidden):
             raise ValueError("order must name each node outside query and evidence once.")
-    factors, largest = _sum_out_all(factors, order)
+    factors, sizes = _sum_out_all(factors, order)
     product, size = _product(factors)
     evidence_probability = product.values.sum()
     if evidence_probability == 0:
@@ -600,18 +600,18 @@ def eliminate(net, query, evidence=None, order=None):
         values / evidence_probability,
         evidence_probability,
         tuple(net.names[t] for t in order),
-        max(largest, size),
+        max([*sizes, size]),
     )
 
 
 def _sum_out_all(factors, order):
     """Sum out the nodes in their order: multiply the factors that hold a node, and sum over it."""
-    largest = 1
+    sizes = []
     for t in order:
         product, size = _product([f for f in factors if t in f.nodes])
         factors = [f for f in factors if t not in f.nodes] + [sum_out(product, t)]
-        largest = max(largest, size)  # (eq-bayesian-networks-distribute)
-    return factors, largest
+        sizes.append(size)  # (eq-bayesian-networks-distribute)
+    return factors, sizes
 
 
 def _product(factors):
