@@ -361,7 +361,7 @@ def working_response(w, X, y):
     return scores + (y - p) / v, v  # (eq-logistic-regression-working)
 
 
-def fit_irls(X, y, *, lam=0.0, weights=None, w0=None, tol=1e-12, max_iter=100):
+def fit_irls(X, y, *, lam=0.0, weights=None, w0=None, tol=1e-20, max_iter=100):
     """Minimise E(w) + sum_j lam_j w_j^2 / 2 by Newton steps, halved until the objective falls.
 
     Each full step is a weighted least-squares fit of the working response. The objective is convex,
@@ -410,23 +410,26 @@ def _newton(X, y, s, lam, w, tol, max_iter):
     """As ``fit_irls``. Scores move along a line with the weights: trying t costs no product."""
 
     def objective(w, a):
-        return s @ np.logaddexp(0, (1 - 2 * y) * a) + lam @ w**2 / 2
+        return s @ np.logaddexp(0, sign * a) + lam @ w**2 / 2
 
+    sign = 1 - 2 * y
     a = X @ w
-    path, trace, steps = [w], [objective(w, a)], []
+    path, trace, steps, gap = [w], [objective(w, a)], [], np.inf
     while True:
-        p = sigmoid(a)
-        g = X.T @ (s * (p - y)) + lam * w
-        B = np.sqrt(s * p * (1 - p))[:, None] * X
+        q = sigmoid(sign * a)  # 1 - P(y_i | x_i), exact also where P rounds to 1
+        g = X.T @ (s * sign * q) + lam * w
+        B = np.sqrt(s * q * sigmoid(-sign * a))[:, None] * X
         step = -_scaled_solve(B.T @ B + np.diag(lam), g)  # (eq-logistic-regression-newton)
-        gap, t, along = -(g @ step) / 2, 1.0, X @ step
-        done = gap <= tol * trace[-1]
-        if done or len(steps) == max_iter or trace[-1] <= 1e-12 * trace[0]:
+        last, gap, along, t = gap, -(g @ step) / 2, X @ step, 1.0
+        done = gap <= tol * trace[-1] or last / 4 <= gap <= 1e-10 * trace[-1]  # only rounding left
+        if done or len(steps) == max_iter or (trace[-1] <= 1e-12 * trace[0] and not lam.any()):
             break
-        while objective(w + t * step, a + t * along) > trace[-1] - 2e-4 * t * gap and t > 1e-9:
+        while (
+            objective(w + t * step, a + t * along) > trace[-1] * (1 + 1e-14) - 2e-4 * t * gap
+            and t > 1e-9
+        ):
             t /= 2
-        if t <= 1e-9:  # rounding hides what is left
-            done = gap <= 1e-9 * trace[-1]
+        if t <= 1e-9:
             break
         w, a = w + t * step, a + t * along
         path.append(w)
@@ -475,13 +478,26 @@ def fit_gd(X, y, *, eta, lam=0.0, w0=None, tol=1e-6, max_iter=1000):
     check_scalar(tol, "tol", low=0)
     check_scalar(max_iter, "max_iter", low=1, integer=True)
     w = _start(w0, X.shape[1])
+    X, XT = np.ascontiguousarray(X), np.ascontiguousarray(X.T)
+    with np.errstate(over="ignore"):  # 1 / (1 + inf) is the right 0
+        w, norm, k = _gradient_steps(X, XT, y, float(eta), lam, w, float(tol), int(max_iter))
+    return GradientRun(w, float(norm), int(k), bool(norm <= tol))
+
+
+@compiled
+def _gradient_steps(X, XT, y, eta, lam, w, tol, max_iter):
+    norm, k = 0.0, 0
     for k in range(max_iter + 1):
-        g = (sigmoid(X @ w) - y) @ X + lam * w
-        norm = np.sqrt(g @ g)
+        p = 1.0 / (1.0 + np.exp(-(X @ w)))
+        g = XT @ (p - y) + lam * w
+        square = 0.0
+        for j in range(len(g)):
+            square += g[j] * g[j]
+        norm = np.sqrt(square)
         if norm <= tol or k == max_iter:
             break
         w = w - eta * g  # (eq-logistic-regression-gd)
-    return GradientRun(w, float(norm), k, bool(norm <= tol))
+    return w, norm, k
 
 
 def fit_sgd(X, y, *, eta, epochs=10, w0=None, rng):
@@ -743,7 +759,7 @@ def softmax_hessian(W, X, weights=None):
     return H.reshape(K * d, K * d)
 
 
-def fit_softmax(X, Y, *, lam=0.0, weights=None, tol=1e-12, max_iter=100):
+def fit_softmax(X, Y, *, lam=0.0, weights=None, tol=1e-20, max_iter=100):
     """Minimise E(W) + sum_jk lam_j W_jk^2 / 2 by Newton steps on all K d weights, from 0.
 
     The Hessian is singular where nothing is penalised: a common vector added to all w_k changes no
@@ -781,19 +797,18 @@ def fit_softmax(X, Y, *, lam=0.0, weights=None, tol=1e-12, max_iter=100):
     def objective(W):
         return softmax_loss(W, X, Y, s) + (lam @ W**2).sum() / 2
 
-    trace, n_iter = [objective(W)], 0
+    trace, n_iter, gap = [objective(W)], 0, np.inf
     while True:
         G = softmax_gradient(W, X, Y, s) + lam[:, None] * W
         H = softmax_hessian(W, X, s) + np.diag(np.tile(lam, Y.shape[1]))
         step = -_scaled_solve(H, G.T.ravel()).reshape(Y.shape[1], -1).T
-        gap, t = -(G * step).sum() / 2, 1.0
-        done = gap <= tol * trace[-1]
-        if done or n_iter == max_iter or trace[-1] <= 1e-12 * trace[0]:
+        last, gap, t = gap, -(G * step).sum() / 2, 1.0
+        done = gap <= tol * trace[-1] or last / 4 <= gap <= 1e-10 * trace[-1]  # only rounding left
+        if done or n_iter == max_iter or (trace[-1] <= 1e-12 * trace[0] and not lam.any()):
             break
-        while objective(W + t * step) > trace[-1] - 2e-4 * t * gap and t > 1e-9:
+        while objective(W + t * step) > trace[-1] * (1 + 1e-14) - 2e-4 * t * gap and t > 1e-9:
             t /= 2
-        if t <= 1e-9:  # rounding hides what is left
-            done = gap <= 1e-9 * trace[-1]
+        if t <= 1e-9:
             break
         W, n_iter = W + t * step, n_iter + 1
         trace.append(objective(W))
@@ -906,23 +921,23 @@ def _losses(A, Y, s):
     return s @ loss, s[:, None] * (E / total[:, None] - Y)
 
 
-def _inverse_curvature(X, s, lam, share):
-    """Return the map G -> P^{-1} G, where P is near share X^T S X + diag(lam).
+def _inverse_curvature(X, v, lam):
+    """Return the map G -> P^{-1} G, where P is near X^T V X + diag(lam).
 
-    P comes from some of the rows, plus a part of its diagonal, which keeps it invertible.
+    P comes from some of the rows, plus its own diagonal, which keeps it invertible.
     """
     n, d = X.shape
     if d > 500 or 2 * d > n:
-        diagonal = share * np.einsum("i,ij,ij->j", s, X, X) + lam
+        diagonal = np.einsum("i,ij,ij->j", v, X, X) + lam
         diagonal = np.where(diagonal > 0, diagonal, 1.0)
         return lambda G: G / diagonal[:, None]
     some = slice(None, None, max(1, n // (2 * d + 200)))
-    B = np.sqrt(s[some])[:, None] * X[some]
-    P = share * s.sum() / s[some].sum() * (B.T @ B)
+    B = np.sqrt(v[some])[:, None] * X[some]
+    P = v.sum() / max(v[some].sum(), np.finfo(float).tiny) * (B.T @ B)
     diagonal = np.diag(P).copy()
-    for j in np.flatnonzero(diagonal == 0):
-        diagonal[j] = share * (s @ X[:, j] ** 2) or 1.0
-    P += np.diag(lam + 0.05 * diagonal)
+    for j in np.flatnonzero(diagonal + lam == 0):
+        diagonal[j] = v @ X[:, j] ** 2 or 1.0
+    P += np.diag(lam + diagonal)
     h = np.sqrt(np.diag(P))
     factor = cho_factor(P / h[:, None] / h, lower=True, check_finite=False)
     return lambda G: cho_solve(factor, G / h[:, None], check_finite=False) / h[:, None]
@@ -934,12 +949,14 @@ def _lbfgs(X, Y, s, lam, tol, max_iter, memory=10):
     Nocedal and Wright (2006), algorithm 7.4. Scores move along a line with the weights, so trying
     a step length costs no product.
     """
-    solve = _inverse_curvature(X, s, lam, 0.25 if Y.shape[1] == 1 else 1 / Y.shape[1])
     W = np.zeros((X.shape[1], Y.shape[1]))
     A = np.zeros(Y.shape)
     loss, R = _losses(A, Y, s)
     f, G, pairs, n_iter = loss, X.T @ R, [], 0
     while True:
+        if n_iter % 10 == 0:  # the metric follows the curvature
+            P = R / s[:, None] + Y
+            solve = _inverse_curvature(X, s * (P * (1 - P)).mean(axis=1), lam)
         step = -_two_loops(G, pairs, solve)
         slope = (G * step).sum()
         done = -slope / 2 <= tol * f
@@ -999,10 +1016,10 @@ def _training_sample(X, y, sample_weight, name):
     return X, classes, index, s
 
 
-def _with_offset(X):
-    """Return (1, X - mean) and the mean; a constant column becomes exactly 0."""
+def _with_offset(X, s):
+    """Return (1, X - mean) and the weighted mean; a constant column becomes exactly 0."""
     n, d = X.shape
-    mean = np.ones(n) @ X / n
+    mean = s @ X / s.sum()
     for j in np.flatnonzero(X[0] == X[-1]):
         if (X[:, j] == X[0, j]).all():
             mean[j] = X[0, j]  # the mean of equal numbers need not be that number once rounded
@@ -1103,7 +1120,7 @@ class LogisticRegression(Classifier):
         check_scalar(self.max_iter, "max_iter", low=1, integer=True)
         X, classes, index, s = _training_sample(X, y, sample_weight, "LogisticRegression")
         s = _class_weights(self.class_weight, classes, index, s)
-        A, mean = _with_offset(X) if self.fit_intercept else (X, np.zeros(X.shape[1]))
+        A, mean = _with_offset(X, s) if self.fit_intercept else (X, np.zeros(X.shape[1]))
         lam = np.full(A.shape[1], 0.0 if self.penalty is None else float(self.lam))
         lam[: int(self.fit_intercept)] = 0.0
         W, self.n_iter_, self.converged_, gap = self._solve(A, index, len(classes), s, lam)
@@ -1141,7 +1158,7 @@ class LogisticRegression(Classifier):
         if self.solver == "lbfgs" or (self.solver == "auto" and not small):
             Y = y[:, None] if K == 2 else np.eye(K)[index]
             return _lbfgs(A, Y, s, lam, self.tol, self.max_iter)
-        digits = min(self.tol, 1e-12)  # the last step squares the error
+        digits = min(self.tol, 1e-18)  # the last step squares the error
         if K == 2:
             run = _newton(A, y, s, lam, np.zeros(d), digits, self.max_iter)
             return run.w[:, None], run.n_iter, run.converged, run.gap / max(run.trace[-1], 1e-300)
