@@ -86,6 +86,16 @@ lab: $(READY) ## Open the notebooks in JupyterLab
 test: $(READY) ## Run every gate; ends with one line for each
 	@$(PY) tests/gates.py
 
+VARIANT ?= all
+
+.PHONY: anywhere
+anywhere: $(READY) ## Verify as other processors would run it (CHAPTER=perceptron, VARIANT=none)
+	@exec $(PY) tests/anywhere.py --chapter $(CHAPTER) --variant $(VARIANT)
+
+.PHONY: mutants
+mutants: $(READY) ## Break the code of a chapter bit by bit: which claim notices? (CHAPTER= SAMPLE=60 FUNCTION=)
+	@$(PY) tests/mutants.py $(CHAPTER) $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(FUNCTION),--function $(FUNCTION))
+
 .PHONY: bench
 bench: $(READY) ## Measure speed side by side with the usual choice (MODULE=perceptron for one)
 	@$(PY) benchmarks/run.py $(MODULE)

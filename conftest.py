@@ -2,9 +2,13 @@
 
 import os
 import sys
+from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent / "tests"))
 sys.modules.setdefault("rfc3987_syntax", None)  # as in _ext: what reads notebooks starts sooner
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # scikit-learn's checks ask for it; set before scipy
+
+from compare import compare_by_meaning  # noqa: E402
 
 
 def pytest_collectstart(collector):
@@ -12,3 +16,9 @@ def pytest_collectstart(collector):
     if hasattr(collector, "skip_compare"):
         pictures = ("image/png", "image/jpeg")
         collector.skip_compare = tuple(key for key in collector.skip_compare if key not in pictures)
+
+
+def pytest_itemcollected(item):
+    """Let nbval compare outputs by meaning: strict about words, blind to rounding."""
+    if hasattr(item, "compare_outputs"):
+        compare_by_meaning(item)

@@ -112,6 +112,11 @@ class Progress:
         return False
 
 
+def workers():
+    """Return how many processes read and write pages; for a few pages starting them costs more."""
+    return os.cpu_count() if len(list((ROOT / "chapters").glob("*/*.ipynb"))) > 4 else 1
+
+
 def run_sphinx():
     """Bring the work folder up to date; return True if there was no warning."""
     sys.path.insert(0, str(ROOT))
@@ -135,6 +140,7 @@ def run_sphinx():
             builder="html",
             warningiserror=True,
             keep_going=True,
+            jobs=workers(),
         )
     return result == 0
 

@@ -19,6 +19,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
+from _ext.once import QUICK, once
 from _ext.results import _chapters, _titled
 
 logger = logging.getLogger(__name__)
@@ -73,8 +74,9 @@ class Term:
 def read(text):
     """Return the terms in the YAML ``text``, and the faults of its form as (line, message)."""
     terms, faults = [], []
-    entries = yaml.safe_load(text) or []
-    lines = [node.start_mark.line + 1 for node in yaml.compose(text).value] if entries else []
+    entries = yaml.load(text, Loader=QUICK) or []
+    top = yaml.compose(text, Loader=QUICK)
+    lines = [node.start_mark.line + 1 for node in top.value] if entries else []
     for line, entry in zip(lines, entries, strict=True):
         name = entry.get("term", "?") if isinstance(entry, dict) else "?"
         wrong = _form(entry)
@@ -115,7 +117,12 @@ def repeated(terms):
 def load(app):
     """Return the terms and the faults of the form of the file."""
     path = Path(app.srcdir) / app.config.glossary_file
-    return read(path.read_text(encoding="utf-8")) if path.exists() else ([], [])
+    return _terms(path) if path.exists() else ([], [])
+
+
+@once
+def _terms(path):
+    return read(path.read_text(encoding="utf-8"))
 
 
 # -- the way from the chapter ----------------------------------------------------------------------

@@ -17,6 +17,7 @@ The registers are ``chapters/results.yml`` and ``chapters/errata.yml``.
 """
 
 import ast
+import functools
 import hashlib
 import itertools
 import json
@@ -38,6 +39,7 @@ from sphinx.util.osutil import relative_uri
 from sphinx_proof.nodes import proof_node
 
 from _ext import graph
+from _ext.once import QUICK, once
 
 logger = logging.getLogger(__name__)
 
@@ -104,6 +106,7 @@ def claims_in(source):
     return found
 
 
+@functools.cache
 def _parsed(source):
     """Parse a code cell; lines of IPython magic are blanked."""
     lines = ["" if re.match(r"\s*[%!?]", line) else line for line in source.splitlines()]
@@ -131,6 +134,7 @@ def verdicts_in(printed):
     return found
 
 
+@functools.cache
 def imported(source):
     """Return {local name: dotted name} for what ``source`` imports from mllib, the course apart."""
     local = {}
@@ -191,15 +195,21 @@ def tests_of(folder):
     """Return {dotted mllib name: [file::test, ...]} for the test functions in ``folder``."""
     found = defaultdict(list)
     for path in sorted(Path(folder).glob("test_*.py")):
-        source = path.read_text(encoding="utf-8")
-        tree, local = ast.parse(source), imported(source)
-        for node in tree.body:
-            inner = node.body if isinstance(node, ast.ClassDef) else [node]
-            for function in inner:
-                if isinstance(function, ast.FunctionDef) and function.name.startswith("test_"):
-                    for name in used(function, local):
-                        found[name].append(f"{path.name}::{function.name}")
+        for name, function in _tests_in(path):
+            found[name].append(f"{path.name}::{function}")
     return dict(found)
+
+
+@once
+def _tests_in(path):
+    """Return [(dotted mllib name, test function that uses it), ...] for one file of tests."""
+    source, pairs = path.read_text(encoding="utf-8"), []
+    tree, local = ast.parse(source), imported(source)
+    for node in tree.body:
+        for function in node.body if isinstance(node, ast.ClassDef) else [node]:
+            if isinstance(function, ast.FunctionDef) and function.name.startswith("test_"):
+                pairs += [(name, function.name) for name in used(function, local)]
+    return pairs
 
 
 # -- reading pages ---------------------------------------------------------------------------------
@@ -225,8 +235,11 @@ def _cell_source(cell):
 
 
 def _cell_printed(cell):
-    streams = [b.astext() for b in cell.findall(nodes.literal_block) if "stream" in b["classes"]]
-    return "\n".join(streams)
+    """Return the plain text of a cell's outputs: what it printed, and what claims displayed."""
+    plain = {"stream", "text_plain"}
+    return "\n".join(
+        b.astext() for b in cell.findall(nodes.literal_block) if plain & {*b["classes"]}
+    )
 
 
 def _failed(cell):
@@ -344,11 +357,12 @@ def _statement_of(node):
 
 def load(path):
     """Read a register; an empty or missing file is an empty list."""
-    path = Path(path)
-    if not path.exists():
-        return []
-    quick = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as quick where it is there
-    return yaml.load(path.read_text(encoding="utf-8"), Loader=quick) or []
+    return _read(path) if Path(path).exists() else []
+
+
+@once
+def _read(path):
+    return yaml.load(path.read_text(encoding="utf-8"), Loader=QUICK) or []
 
 
 def registers(app):
@@ -576,6 +590,9 @@ class MarkClaims(SphinxTransform):
                 continue
             cell["classes"].append("claim")
             cell["ids"].append(f"claim-{made[0][0][0]}")
+            for part in list(cell.findall(nodes.container)):
+                if part.get("mime_type") == "text/markdown":  # the plain form is shown
+                    part.parent.remove(part)
             for part in cell.findall(nodes.container):
                 if part.get("nb_element") == "cell_code_output":
                     part.insert(0, self.badge(made[0][0][0], titles))

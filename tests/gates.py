@@ -40,8 +40,16 @@ STAGES = [
     [
         (
             "notebooks re-executed",
-            [*NOTEBOOKS, "--nbval", "--nbval-current-env", "-n", "2", "--dist", "loadfile"]
-            + ["--nbval-sanitize-with", "tests/nbval_sanitize.cfg", "chapters"],
+            [
+                *NOTEBOOKS,
+                "--nbval",
+                "--nbval-current-env",
+                "-n",
+                "2",
+                "--dist",
+                "loadfile",
+                "chapters",
+            ],
         )
     ],
     [

@@ -1,6 +1,10 @@
-"""The gate itself: nbval fails on an altered number, text, SVG or PNG, and passes what is right."""
+"""The gate itself: nbval fails on an altered number, text, SVG or PNG, and passes what is right.
+
+What is right is the same meaning: one unit of the last digit or a fiftieth of a pixel is rounding.
+"""
 
 import base64
+import os
 import re
 import subprocess
 import sys
@@ -21,6 +25,9 @@ CELLS = (
     "import matplotlib_inline.backend_inline as inline\n"
     "inline.set_matplotlib_formats('png')\n"
     "_ = plt.plot([0, 1, 2], [0, 1, 4])",
+    "from mllib.course.claims import claim\n"
+    "with claim('two-thirds') as c:\n"
+    "    c.holds(f'{2 / 3:.4f} is two thirds', True)",
 )
 
 
@@ -67,13 +74,62 @@ def change_png(cells):
     data["image/png"] = base64.b64encode(bytes(raw)).decode()
 
 
-def nudge_svg(cells):
-    """Change the third decimal of a coordinate, which another processor may round otherwise."""
+def moved(by):
+    """Return a change that moves one point of the curve by so many px."""
+
+    def change(cells):
+        data = picture(cells[1], "image/svg+xml")
+        before = data["image/svg+xml"]
+        number = re.search(r'id="line2d_\d+">\s*<path d="M (\d+\.\d+)', before)
+        after = f"{float(number[1]) + by:.6f}"
+        data["image/svg+xml"] = before[: number.start(1)] + after + before[number.end(1) :]
+
+    return change
+
+
+def point_moved(cells):
+    moved(0.2)(cells)
+
+
+def point_nudged(cells):
+    moved(0.02)(cells)
+
+
+def element_lost(cells):
     data = picture(cells[1], "image/svg+xml")
-    before = data["image/svg+xml"]
-    number = re.search(r'x="\d+\.\d\d(\d)', before)
-    digit = "1" if number[1] != "1" else "2"
-    data["image/svg+xml"] = before[: number.start(1)] + digit + before[number.end(1) :]
+    data["image/svg+xml"], count = re.subn(r"<use [^>]*/>", "", data["image/svg+xml"], count=1)
+    assert count == 1
+
+
+def verdict(before, after):
+    """Return a change of every form in which the verdict is shown."""
+
+    def change(cells):
+        found = 0
+        for output in cells[3].outputs:
+            shown = output if "text" in output else output.data
+            for kind in set(shown) & {"text", "text/plain", "text/markdown"}:
+                found += shown[kind].count(before)
+                shown[kind] = shown[kind].replace(before, after)
+        assert found
+
+    return change
+
+
+def two_units(cells):
+    verdict("0.6667", "0.6669")(cells)
+
+
+def one_unit(cells):
+    verdict("0.6667", "0.6668")(cells)
+
+
+def other_verdict(cells):
+    verdict("holds", "tight")(cells)
+
+
+def other_word(cells):
+    verdict("thirds", "fifths")(cells)
 
 
 #: What is changed, and the cells that the gate must find wrong.
@@ -82,7 +138,13 @@ CHANGES = {
     change_text: ["Cell 0"],
     change_svg: ["Cell 1"],
     change_png: ["Cell 2"],
-    nudge_svg: [],
+    point_moved: ["Cell 1"],
+    point_nudged: [],
+    element_lost: ["Cell 1"],
+    two_units: ["Cell 3"],
+    one_unit: [],
+    other_verdict: ["Cell 3"],
+    other_word: ["Cell 3"],
 }
 
 
@@ -97,10 +159,11 @@ def wrong(notebook, tmp_path_factory):
         nbformat.write(copy, folder / f"{change.__name__}.ipynb")
     (folder / "conftest.py").write_text((ROOT / "conftest.py").read_text("utf-8"), "utf-8")
     options = ["--nbval", "--nbval-current-env", "-p", "no:cacheprovider", "--rootdir", str(folder)]
-    sanitize = ["--nbval-sanitize-with", str(ROOT / "tests" / "nbval_sanitize.cfg")]
+    paths = os.pathsep.join([str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")])
     report = folder / "report.xml"
-    command = [sys.executable, "-m", "pytest", *options, *sanitize, f"--junitxml={report}", "."]
-    subprocess.run(command, cwd=folder, capture_output=True)
+    command = [sys.executable, "-m", "pytest", *options, f"--junitxml={report}", "."]
+    environment = os.environ | {"PYTHONPATH": paths}
+    subprocess.run(command, cwd=folder, capture_output=True, env=environment)
     cells = ElementTree.parse(report).getroot().findall(".//testcase")
     assert len(cells) == len(CELLS) * (1 + len(CHANGES))
     found = {}

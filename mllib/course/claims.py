@@ -1,21 +1,26 @@
-"""Claims: the results of the book, run where they are stated.
+r"""Claims: the results of the book, run where they are stated.
 
 A claim stands in the cell after its theorem and is written as
 
     with claim("perceptron-mistake-bound") as c:
-        c.holds("mistakes <= R^2 |w*|^2 / gamma^2 on 200 separable data sets", mistakes <= bounds)
+        c.holds(r"$k \le R^2 \|w^*\|^2 / \gamma^2$ on 200 separable data sets", mistakes <= bounds)
         c.tight("largest ratio of mistakes to bound", np.max(mistakes / bounds), at_least=0.5)
         c.necessary("without separability: no clean pass in 1000", min(mistakes_per_pass) > 0)
 
-It prints the names of the results and one line per verdict, and raises ``ClaimFailure``, which
-names the claim, as soon as a check fails. The build reads those printed lines to compose the page
-of results.
+The text of a verdict is a sentence for the reader; its formulas stand in dollars, in simple TeX.
+The claim shows the names of the results and one line per verdict, and raises ``ClaimFailure``,
+which names the claim and the first case that fails, as soon as a check fails. In a terminal it
+prints plain text. In a notebook it displays that text together with Markdown, in which formulas
+are typeset and the number of checks is told; from both the build composes the cards under the
+proofs and the pages of results.
 """
 
 import re
 import sys
 
 import numpy as np
+
+from mllib.course.plain import readable
 
 __all__ = ["ClaimFailure", "claim"]
 
@@ -24,6 +29,10 @@ _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
 
 class ClaimFailure(AssertionError):
     """Raised when a check of a claim fails, or when a claim checks nothing."""
+
+    def _render_traceback_(self):
+        """Return what a notebook shows: the sentence, without the way through this file."""
+        return [f"{type(self).__name__}: {self}"]
 
 
 class claim:
@@ -61,11 +70,21 @@ class claim:
     def __exit__(self, kind, error, traceback):
         if kind is not None:
             return False
-        if not any(verdict == "holds" for verdict, _ in self._verdicts):
+        if not any(verdict == "holds" for verdict, _, _ in self._verdicts):
             raise ClaimFailure(f"{', '.join(self.names)}: the claim never called holds(...).")
-        lines = [*self.names, *(f"  {verdict:<10} {text}" for verdict, text in self._verdicts)]
-        sys.stdout.write("\n".join(lines) + "\n")  # one write: a notebook keeps it in one piece
+        _show(self._plain(), self._markdown())
         return False
+
+    def _plain(self):
+        lines = (f"  {verdict:<10} {readable(text)}" for verdict, text, _ in self._verdicts)
+        return "\n".join([*self.names, *lines])
+
+    def _markdown(self):
+        lines = [" ".join(f"`{name}`" for name in self.names), ""]
+        for verdict, text, checks in self._verdicts:
+            count = f" *({checks} checks)*" if checks > 1 else ""
+            lines.append(f"- **{verdict}** {_escaped(text)}{count}")
+        return "\n".join(lines)
 
     def holds(self, text, *conditions):
         """Record that the statement itself is true in every case.
@@ -73,7 +92,8 @@ class claim:
         Parameters
         ----------
         text : str
-            What was checked, over which cases, as one sentence without numbers that vary.
+            What was checked, over which cases, as one sentence without numbers that vary;
+            formulas in dollars.
         *conditions : bool or array of bool
             All must be true; at least one, and none empty.
         """
@@ -112,18 +132,45 @@ class claim:
     def _check(self, verdict, text, conditions, expected=""):
         if "\n" in text or not text.strip():
             raise ValueError("the text of a verdict must be one non-empty line.")
+        said = readable(text)
+        names, checks = ", ".join(self.names), 0
         if not conditions:
-            raise ClaimFailure(f"{', '.join(self.names)}: {verdict} was given nothing to check.")
-        for condition in conditions:
+            raise ClaimFailure(f"{names}: {verdict} was given nothing to check.")
+        for number, condition in enumerate(conditions, 1):
             cases = np.asarray(condition)
             if cases.size == 0:
-                raise ClaimFailure(f"{', '.join(self.names)}: {verdict} was given no cases.")
+                raise ClaimFailure(f"{names}: {verdict} was given no cases.")
             if cases.dtype != np.bool_:
-                raise ClaimFailure(
-                    f"{', '.join(self.names)}: {verdict} needs true or false, got {cases.dtype}."
-                )
+                raise ClaimFailure(f"{names}: {verdict} needs true or false, got {cases.dtype}.")
             if not cases.all():
-                failing = f"{np.count_nonzero(~cases)} of {cases.size} cases fail"
-                why = "; ".join(filter(None, [expected, failing]))
-                raise ClaimFailure(f"{', '.join(self.names)} [{verdict}] {text}: {why}.")
-        self._verdicts.append((verdict, text))
+                why = expected or _first_failing(cases)
+                which = f" in condition {number}" if len(conditions) > 1 else ""
+                raise ClaimFailure(f"{names} [{verdict}] {said}: {why}{which}.")
+            checks += cases.size
+        self._verdicts.append((verdict, text, checks))
+
+
+def _first_failing(cases):
+    """Say how many cases fail, and which is the first."""
+    if cases.ndim == 0:
+        return "it is false"
+    first = ", ".join(str(i) for i in np.argwhere(~cases)[0])
+    return f"{np.count_nonzero(~cases)} of {cases.size} cases fail, the first at [{first}]"
+
+
+def _escaped(text):
+    """Return ``text`` as Markdown that shows every character as it is, formulas apart."""
+    pieces = text.split("$")
+    pieces[::2] = [re.sub(r"([\\`*_<>\[\]{}&~|#])", r"\\\1", piece) for piece in pieces[::2]]
+    return "$".join(pieces)
+
+
+def _show(plain, markdown):
+    """Display both forms in a notebook; print the plain one elsewhere."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if getattr(shell, "kernel", None) is None:
+        sys.stdout.write(plain + "\n")
+        return
+    from IPython.display import display  # only where a notebook already runs
+
+    display({"text/plain": plain, "text/markdown": markdown}, raw=True)
