@@ -734,13 +734,6 @@ class LinearDiscriminantAnalysis(_GaussianClassifier, Transformer):
     def _scores(self, X):
         return (X - self._centre) @ self._W.T + self._b
 
-    def __sklearn_tags__(self):
-        from sklearn.utils import TransformerTags
-
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags = TransformerTags()
-        return tags
-
     def transform(self, X):
         """Return the coordinates of the rows of X along Fisher's directions, best first."""
         return (check_features(self, X) - self._centre) @ self.fisher_.directions
