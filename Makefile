@@ -27,11 +27,16 @@ help: ## Explain the targets (this list)
 
 # -- environment ---------------------------------------------------------------------------------
 
-# The newest Python >= 3.11 on the path; a missing piece is named with the command that installs it.
+# A Python on which the book was verified (3.11 to 3.13), else any newer one, and then it says so.
+# A missing piece is named with the command that installs it.
 $(READY): requirements.txt pyproject.toml
-	@python=; for p in python3 python3.14 python3.13 python3.12 python3.11; do \
-	  if command -v $$p >/dev/null && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then \
-	    python=$$p; break; fi; done; \
+	@python=; for last in 13 99; do for p in python3 python3.13 python3.12 python3.11 python3.14; do \
+	  if [ -z "$$python" ] && command -v $$p >/dev/null && \
+	    $$p -c "import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, $$last))" 2>/dev/null; then \
+	    python=$$p; \
+	    if [ $$last = 99 ] && [ ! -x $(PY) ]; then \
+	      echo "The book was verified on Python 3.11 to 3.13; there is only $$($$p --version) here: trying." >&2; fi; \
+	  fi; done; done; \
 	if [ -z "$$python" ]; then \
 	  echo 'Python 3.11 or newer is missing. On Debian or Ubuntu: sudo apt-get install python3 python3-venv' >&2; exit 1; fi; \
 	if [ ! -x $(PY) ]; then \

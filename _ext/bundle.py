@@ -241,7 +241,13 @@ def parts(html):
 SCREENS, HEAVY, HEAVY_RESULT = 2_500, 20_000, 2_000
 
 
+def _unfolded(html):
+    """Return a piece of a page without the code that waits in its folds."""
+    return re.sub(r'<details class="code-fold">.*?</details>', "", html, flags=re.DOTALL)
+
+
 def _letters(html):
+    html = _unfolded(html)
     html = re.sub(r'<span class="katex-mathml">.*?</math></span>', "", html, flags=re.DOTALL)
     return len(re.sub(r"<[^>]+>|\s+", "", html))
 
@@ -265,6 +271,7 @@ def heights(html):
     graph = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
     code = re.compile(r"<pre\b.*?</pre>", re.DOTALL)
     html = graph.sub("", html) if "results-graph" in html else html
+    html = _unfolded(html)
     text = code.sub("", html)
     parts = {
         "letter": _letters(text),

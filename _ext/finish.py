@@ -5,7 +5,7 @@ import re
 import shutil
 from pathlib import Path
 
-from _ext import access, anchors, bundle, figures, previews, results, weight
+from _ext import access, anchors, bundle, figures, previews, results, verdicts, weight
 
 #: Scripts that may wait until the page has been read.
 DEFERRED = (
@@ -84,7 +84,7 @@ def site(folder):
     for page in sorted(folder.glob("**/*.html")):
         html = lighter(page.read_text(encoding="utf-8"), page.name)
         html = access.described(access.repaired(html))
-        html = downloads(with_scripts(anchors.linked(html, titles)))
+        html = verdicts.switched(downloads(with_scripts(anchors.linked(html, titles))))
         page.write_text(figures.pair(html, page), encoding="utf-8")
     previews.write(folder)
     for unused in folder.glob("**/*.map"):

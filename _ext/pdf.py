@@ -38,8 +38,10 @@ _SCREEN = (
 )
 
 
-def articles(site, pages):
+def articles(site, pages, code=False):
     """Yield (page, HTML inside its article) for the pages of a site.
+
+    What is folded is shown on paper; code that is folded only if ``code`` asks for it.
 
     Parameters
     ----------
@@ -54,6 +56,10 @@ def articles(site, pages):
             inside = re.sub(pattern, "", inside, flags=re.DOTALL)
         # Nothing is laid out later than the rest on paper.
         inside = re.sub(r' style="--phone[^"]*"|\sloading="lazy"', "", inside)
+        if not code:
+            inside = re.sub(
+                r'<details class="code-fold">.*?</details>', "", inside, flags=re.DOTALL
+            )
         yield page, inside.replace("<details", "<details open")
 
 
@@ -139,7 +145,7 @@ def with_pages(html):
     return entry.sub(lambda match: match[0] + number_of(match[1], ", "), html)
 
 
-def document(site, book, parts):
+def document(site, book, parts, code=False):
     """Return the whole book as one HTML document.
 
     Parameters
@@ -148,9 +154,11 @@ def document(site, book, parts):
     book : dict
         The settings of the book: title, author.
     parts : list of (caption, pages)
+    code : bool
+        Print the code of claims too, and other code that the site folds: the checking view.
     """
     pages = [page for _, group in parts for page in group]
-    bodies = {page: joined(page, html, pages) for page, html in articles(site, pages)}
+    bodies = {page: joined(page, html, pages) for page, html in articles(site, pages, code)}
     styles, sections = [STYLE.read_text(encoding="utf-8")], []
     for i, page in enumerate(pages):
         head = title_of(bodies[page])[1].replace("\\", "").replace('"', "'")
@@ -316,6 +324,7 @@ def main():
     """Print the book twice: to learn the page numbers, and with them."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--output", type=Path, default=build.BUILD / "book.pdf")
+    parser.add_argument("--code", action="store_true", help="print the code that the site folds")
     options = parser.parse_args()
     if not build.SITE.exists():
         sys.exit("There is no site yet: `make book` builds it.")
@@ -323,7 +332,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         draft = Path(folder) / "book.pdf"
         print("Printing twice: to learn the page numbers, and with them ...", flush=True)
-        html = document(build.SITE, book, parts)
+        html = document(build.SITE, book, parts, options.code)
         numbers, wide = print_file(browser, build.SITE, html, draft)
         done = pdfread.Pdf(draft)
         if done.places() != numbers:

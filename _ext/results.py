@@ -38,8 +38,9 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 from sphinx_proof.nodes import proof_node
 
-from _ext import graph
+from _ext import graph, verdicts
 from _ext.once import QUICK, once
+from _ext.verdicts import sentence as _titled
 
 logger = logging.getLogger(__name__)
 
@@ -47,11 +48,8 @@ logger = logging.getLogger(__name__)
 STATEMENTS = ("theorem", "lemma", "proposition", "corollary", "algorithm", "example")
 #: Kinds in results.yml that need an executed claim; definitions and advice need only the anchor.
 CLAIMED_KINDS = (*STATEMENTS, "derivation")
-VERDICTS = ("holds", "tight", "necessary", "contrast")
 
-_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
 _CLASS = re.compile(r"[A-Z]\w*[a-z]\w*")
-_VERDICT = re.compile(rf"  ({'|'.join(VERDICTS)}) +(\S.*)")
 
 
 # -- records ---------------------------------------------------------------------------------------
@@ -64,7 +62,7 @@ class Claim:
     names: tuple  #: the results that it verifies
     line: int  #: where its cell stands
     executed: bool  #: whether the cell has an execution count
-    verdicts: tuple  #: the pairs (verdict, text) that the cell printed under these names
+    verdicts: tuple  #: what the cell showed under these names: Verdict(kind, text, checks)
     code: tuple = ()  #: dotted mllib names used in the cell, and in the cells since the anchor
     problem: str = ""  #: why the claim does not count, empty if it does
 
@@ -114,24 +112,6 @@ def _parsed(source):
         return ast.parse("\n".join(lines))
     except SyntaxError:
         return ast.parse("")
-
-
-def verdicts_in(printed):
-    """Return {names: ((verdict, text), ...)} for the claims that a cell printed."""
-    found, names, verdicts = {}, [], []
-    for line in [*printed.splitlines(), ""]:
-        match = _VERDICT.fullmatch(line.rstrip())
-        if match and names:
-            verdicts.append(match.groups())
-            continue
-        if verdicts:
-            found[tuple(names)] = tuple(verdicts)
-            names, verdicts = [], []
-        if _NAME.fullmatch(line):
-            names.append(line)
-        else:
-            names = []
-    return found
 
 
 @functools.cache
@@ -234,12 +214,10 @@ def _cell_source(cell):
     return ""
 
 
-def _cell_printed(cell):
-    """Return the plain text of a cell's outputs: what it printed, and what claims displayed."""
-    plain = {"stream", "text_plain"}
-    return "\n".join(
-        b.astext() for b in cell.findall(nodes.literal_block) if plain & {*b["classes"]}
-    )
+def _verdicts_of(cell):
+    """Return {names: (Verdict, ...)} for the claims that a cell displayed, or printed."""
+    streams = [b.astext() for b in cell.findall(nodes.literal_block) if "stream" in b["classes"]]
+    return verdicts.verdicts_in("\n".join(streams)) | dict(b["claim"] for b in verdicts.cards(cell))
 
 
 def _failed(cell):
@@ -295,7 +273,7 @@ def read_page(doctree, registered):
             source, before = _cell_source(node), local
             local = after(source, before)
             cells.append(used(_parsed(source), before | imported(source) | local))
-            printed = verdicts_in(_cell_printed(node))
+            shown = _verdicts_of(node)
             for names, problem in claims_in(source):
                 first = min((since[n] for n in names if n in since), default=len(cells) - 1)
                 code = dict.fromkeys(itertools.chain(cells[-1], *cells[first:-1]))
@@ -303,7 +281,7 @@ def read_page(doctree, registered):
                     names,
                     _line(node),
                     node.get("exec_count") is not None,
-                    printed.get(names, ()),
+                    shown.get(names, ()),
                     tuple(code),
                     problem,
                 )
@@ -331,8 +309,8 @@ def _fault(claim, failed):
         return "its cell ended in an error"
     if not claim.executed:
         return "its cell was not executed"
-    if "holds" not in [verdict for verdict, _ in claim.verdicts]:
-        return "its cell printed no verdict that it holds"
+    if "holds" not in [verdict.kind for verdict in claim.verdicts]:
+        return "its cell showed no verdict that it holds"
     return ""
 
 
@@ -503,8 +481,9 @@ class _Placeholder(SphinxDirective):
 
     def run(self):
         """Leave a place that is filled once every page has been read."""
-        for name in (self.config.results_file, self.config.errata_file):
-            self.env.note_dependency(str(Path(self.env.srcdir) / name))
+        for name in (self.config.results_file, self.config.errata_file, verdicts.MUTANTS):
+            if (path := Path(self.env.srcdir) / name).exists():
+                self.env.note_dependency(str(path))
         if self.node is not results_table:
             for path in sorted(
                 (Path(self.env.srcdir) / self.config.results_tests).glob("test_*.py")
@@ -571,37 +550,51 @@ class Proof(SphinxDirective):
 
 
 class MarkClaims(SphinxTransform):
-    """Note what the page states, and set a badge on the output of each claim that holds."""
+    """Note what the page states, and fill the card of each claim."""
 
     default_priority = 880
 
     def apply(self):
-        """Collect the notes of the page and mark its claims."""
+        """Collect the notes of the page, fill its cards, fold its code."""
         results, errata = registers(self.app)
         page = read_page(self.document, register_names(results, errata))
         if not hasattr(self.env, "book_pages"):
             self.env.book_pages = {}
         self.env.book_pages[self.env.docname] = page
-        good = {claim.names for claim in page.claims if not claim.problem}
+        found = {claim.names: claim for claim in page.claims}
         titles = {entry["id"]: entry["title"] for entry in results}
+        kills = verdicts.kills(self.env.srcdir)
+        if kills:
+            self.env.note_dependency(str(Path(self.env.srcdir) / verdicts.MUTANTS))
         for cell in self.document.findall(_is_cell):
-            made = claims_in(_cell_source(cell))
-            if not made or not all(names in good for names, _ in made):
-                continue
-            cell["classes"].append("claim")
-            cell["ids"].append(f"claim-{made[0][0][0]}")
-            for part in list(cell.findall(nodes.container)):
-                if part.get("mime_type") == "text/markdown":  # the plain form is shown
-                    part.parent.remove(part)
-            for part in cell.findall(nodes.container):
-                if part.get("nb_element") == "cell_code_output":
-                    part.insert(0, self.badge(made[0][0][0], titles))
-                    break
+            made = [names for names, _ in claims_in(_cell_source(cell))]
+            if made and not any(found[names].problem for names in made):
+                self.mark(cell, [found[names] for names in made], titles, kills)
+            if cell.get("hide_mode") == "input":
+                verdicts.fold(cell)
 
-    def badge(self, name, titles):
+    def mark(self, cell, claims, titles, kills):
+        """Make a cell the place of its claims: an address, a badge, the verdicts, code folded."""
+        names = [name for claim in claims for name in claim.names]
+        shown = [verdict for claim in claims for verdict in claim.verdicts]
+        tally = verdicts.tally(shown, sum(kills.get(name, 0) for name in names))
+        badge = self.badge(names[0], titles, f"Verified: {tally}")
+        cell["classes"].append("claim")
+        cell["ids"].append(f"claim-{names[0]}")
+        for card in verdicts.cards(cell):
+            card += verdicts.lines(card["claim"][1])
+        place = verdicts.cards(cell)[:1] or [
+            part
+            for part in cell.findall(nodes.container)
+            if part.get("nb_element") == "cell_code_output"
+        ]
+        place[0].insert(0, badge)
+        verdicts.fold(cell)
+
+    def badge(self, name, titles, words):
         """Return the badge of a claim, linked to the entry of its result or slip."""
         docname, config = self.env.docname, self.config
-        content = nodes.Text("Verified: this cell was run")
+        content = nodes.Text(words)
         if name in titles:
             page, entry = entry_page(config, docname.rpartition("/")[2]), f"result-{name}"
             listed, what = config.results_page, re.sub(r"[$`]", "", titles[name])
@@ -630,19 +623,6 @@ def _link(builder, fromdoc, todoc, anchor, *content):
     return link
 
 
-def _titled(title):
-    """Return inline nodes for a title, its `$...$` set as mathematics and `code` as code."""
-    parts = []
-    for piece in re.split(r"(\$[^$]+\$|`[^`]+`)", title):
-        if piece.startswith("$"):
-            parts.append(nodes.math(piece[1:-1], piece[1:-1]))
-        elif piece.startswith("`"):
-            parts.append(nodes.literal(piece[1:-1], piece[1:-1]))
-        elif piece:
-            parts.append(nodes.Text(piece))
-    return parts
-
-
 class FillPlaces(SphinxPostTransform):
     """Write the lists of results and slips into their places, before references are resolved."""
 
@@ -666,15 +646,10 @@ class FillPlaces(SphinxPostTransform):
         return next((c for c in page.claims if name in c.names), None) if page else None
 
     def verdicts(self, claim):
-        """Return the verdict lines of ``claim`` as a definition-like list."""
-        block = nodes.bullet_list(classes=["verdicts"])
-        for verdict, text in claim.verdicts:
-            line = nodes.paragraph(
-                "", "", _text(verdict, "verdict", f"verdict-{verdict}"), nodes.Text(" ")
-            )
-            line += nodes.Text(text)
-            block += nodes.list_item("", line)
-        return block
+        """Return the verdicts of ``claim`` as on its card, and their tally."""
+        caught = sum(self.kills.get(name, 0) for name in claim.names)
+        tally = verdicts.tally(claim.verdicts, caught)
+        return [verdicts.lines(claim.verdicts), nodes.paragraph("", tally, classes=["tally"])]
 
     def code(self, dotted):
         """Return the name ``dotted`` as code, linked to the reference page when it is there."""
@@ -753,6 +728,7 @@ class FillPlaces(SphinxPostTransform):
         self.pages = getattr(self.env, "book_pages", {})
         self.chapters = _chapters(self.env)
         self.tests = tests_of(Path(self.env.srcdir) / self.config.results_tests)
+        self.kills = verdicts.kills(self.env.srcdir)
         self.doctrees = {}
         self.order = reading_order(self.env)
         self.pairs = edges(self.pages, self.results, self.order)
@@ -801,7 +777,7 @@ class FillPlaces(SphinxPostTransform):
             to = (self.env.docname, page, f"result-{entry['id']}")
             line = nodes.paragraph("", "", _link(self.app.builder, *to, *_titled(entry["title"])))
             claim = self.claim_of(docname, entry["id"])
-            marks = dict.fromkeys(v for v, _ in claim.verdicts) if claim else []
+            marks = dict.fromkeys(v.kind for v in claim.verdicts) if claim else []
             line += nodes.Text(" ")
             line += _text(
                 ": ".join([entry["kind"], *filter(None, [", ".join(marks)])]), "result-kind"
@@ -885,7 +861,7 @@ class FillPlaces(SphinxPostTransform):
         box += heading
         box.extend(self.statement(docname, entry["id"]))
         if claim is not None and claim.verdicts:
-            box += self.verdicts(claim)
+            box.extend(self.verdicts(claim))
         if (facts := self.facts(entry, docname, claim)) is not None:
             box += facts
         return box
@@ -974,8 +950,8 @@ class FillPlaces(SphinxPostTransform):
                     code += [self.code(dotted), nodes.Text(", ")]
                 for test in self.tests_for(claim, entry["chapter"])[:2]:
                     tests += [nodes.literal("", test.partition("::")[2]), nodes.Text(", ")]
-                for verdict in dict.fromkeys(v for v, _ in claim.verdicts):
-                    marks += [_text(verdict, "verdict", f"verdict-{verdict}"), nodes.Text(" ")]
+                for kind in dict.fromkeys(v.kind for v in claim.verdicts):
+                    marks += [verdicts.chip(kind), nodes.Text(" ")]
             rows.append((title, marks[:-1], code[:-1], tests[:-1]))
         if not rows:
             return []
@@ -1018,7 +994,7 @@ class FillPlaces(SphinxPostTransform):
         box += rows
         claim = self.claim_of(docname, name)
         if claim is not None and claim.verdicts:
-            box += self.verdicts(claim)
+            box.extend(self.verdicts(claim))
         return box
 
 
@@ -1153,6 +1129,7 @@ def chapter_pages(app):
             writer.pages[own],
             [pair for pair in writer.pairs if set(pair) & set(writer.pages[own].anchors)],
             [writer.tests_for(claim, slug) for claim in writer.pages[own].claims],
+            writer.kills,
             [link for link in writer.shown if abs(writer.shown.index(link) - i) <= 1],
         )
         after[slug] = hashlib.sha256(repr(facts).encode()).hexdigest()
@@ -1205,6 +1182,7 @@ def setup(app):
     app.add_directive("results-table", ResultsTable)
     app.add_directive("errata-index", ErrataIndex)
     app.setup_extension("sphinx_proof")
+    app.setup_extension("_ext.verdicts")
     app.add_directive_to_domain("prf", "proof", Proof, override=True)
     app.add_node(proof_node, override=True, html=(visit_proof, depart_proof))
     app.add_transform(TidyStatements)

@@ -27,6 +27,7 @@ import sys
 import tempfile
 import time
 import warnings
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
@@ -165,7 +166,8 @@ def machine():
     """Return what a reader needs to know about the machine and the versions."""
     versions = {"python": platform.python_version()}
     for name in PACKAGES:
-        versions[name] = metadata.version(name)
+        with suppress(metadata.PackageNotFoundError):  # hmmlearn has no wheel for Python 3.14
+            versions[name] = metadata.version(name)
     return {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "system": platform.system(),

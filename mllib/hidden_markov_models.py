@@ -3,8 +3,7 @@
 Chapter: hidden-markov-models. Reference: Rabiner (1989), Proceedings of the IEEE 77, 257-286.
 """
 
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -24,12 +23,12 @@ from mllib.base import (
     check_vector,
     random_generator,
 )
+from mllib.compiled import compiled
 from mllib.mixtures_and_em import constrained_covariances, em
 from mllib.numerics import (
     cholesky_with_jitter,
     gaussian_log_density,
     log_normalise,
-    log_sum_exp,
     safe_log,
     squared_distances,
 )
@@ -89,7 +88,7 @@ class Forward(NamedTuple):
 class Backward(NamedTuple):
     """What the backward pass knows at time t from x_{t+1}, ..., x_T."""
 
-    log_message: np.ndarray  #: log beta_t(j) minus its log-sum over j, shape (T, K)
+    log_message: np.ndarray  #: log beta_t(j) minus the scales of t, ..., T; shape (T, K)
     log_scale: np.ndarray  #: the log-sum that step t divided out, shape (T,)
 
     @property
@@ -144,9 +143,7 @@ class CategoricalEmission(NamedTuple):
 
     def statistics(self, x, gamma):
         """Return (n,) with n_jv = sum_t gamma_t(j) [x_t = v], shape (K, V)."""
-        V = self.probs.shape[1]
-        seen = x >= 0
-        return (np.array([np.bincount(x[seen], g, minlength=V) for g in gamma[seen].T]),)
+        return (_count_symbols(np.asarray(x, dtype=np.int64), gamma, self.probs.shape[1]),)
 
     def update(self, statistics):
         """Return the maximiser e_j(v) = n_jv / sum_v n_jv; an empty state keeps its row."""
@@ -295,10 +292,65 @@ def _check_counts(X):
     return X
 
 
-def _log_step(a):
-    """Return (a minus its log-sum, the log-sum); a row of -inf stays -inf."""
-    total = log_sum_exp(a)
-    return a - (total if np.isfinite(total) else 0.0), total
+@compiled
+def _count_symbols(x, gamma, V):
+    """Return n_jv = sum_t gamma_t(j) [x_t = v], shape (K, V); a symbol -1 is passed over."""
+    counts = np.zeros((gamma.shape[1], V))
+    for t in range(len(x)):
+        if x[t] >= 0:
+            for j in range(gamma.shape[1]):
+                counts[j, x[t]] += gamma[t, j]
+    return counts
+
+
+@compiled
+def _log_sum(a):
+    """Return log sum_k exp(a_k), the largest term first; -inf if all are."""
+    top = a[0]
+    for k in range(1, len(a)):
+        top = max(top, a[k])
+    if top == -np.inf:
+        return top
+    total = 0.0
+    for k in range(len(a)):
+        total += math.exp(a[k] - top)
+    return top + math.log(total)
+
+
+@compiled
+def _log_forward(log_pi, log_A, log_B):
+    """Return log p(z_t = j | x_{1:t}), shape (T, K), and log c_t, shape (T,)."""
+    T, K = log_B.shape
+    log_filter, log_scale, terms = np.empty((T, K)), np.empty(T), np.empty(K)
+    for t in range(T):
+        for j in range(K):
+            for i in range(K):
+                terms[i] = log_filter[t - 1, i] + log_A[i, j] if t > 0 else -np.inf
+            predicted = _log_sum(terms) if t > 0 else log_pi[j]
+            log_filter[t, j] = predicted + log_B[t, j]
+        log_scale[t] = _log_sum(log_filter[t])
+        if log_scale[t] > -np.inf:
+            for j in range(K):
+                log_filter[t, j] -= log_scale[t]
+    return log_filter, log_scale
+
+
+@compiled
+def _log_backward(log_A, log_B):
+    """Return log beta_t(i) less the sum of its scales, shape (T, K), and these, shape (T,)."""
+    T, K = log_B.shape
+    log_message, log_scale, ahead = np.zeros((T, K)), np.zeros(T), np.empty(K)
+    for t in range(T - 2, -1, -1):
+        for j in range(K):
+            ahead[j] = log_B[t + 1, j] + log_message[t + 1, j]
+        log_scale[t] = _log_sum(ahead)
+        for i in range(K):
+            for j in range(K):
+                ahead[j] = log_A[i, j] + log_B[t + 1, j] + log_message[t + 1, j]
+            log_message[t, i] = _log_sum(ahead)
+            if log_scale[t] > -np.inf:
+                log_message[t, i] -= log_scale[t]
+    return log_message, log_scale
 
 
 def forward(pi, A, log_B):
@@ -337,12 +389,7 @@ def forward(pi, A, log_B):
     [[0.32, 0.02], [0.0404, 0.069]]
     """
     pi, A, log_B = _check_model(pi, A, log_B)
-    log_A = safe_log(A)
-    log_filter, log_scale = np.empty_like(log_B), np.empty(len(log_B))
-    log_filter[0], log_scale[0] = _log_step(safe_log(pi) + log_B[0])
-    for t in range(1, len(log_B)):
-        predicted = log_sum_exp(log_filter[t - 1][:, None] + log_A, axis=0)
-        log_filter[t], log_scale[t] = _log_step(log_B[t] + predicted)
+    log_filter, log_scale = _log_forward(safe_log(pi), safe_log(A), log_B)
     return Forward(log_filter, log_scale, float(log_scale.sum()))
 
 
@@ -374,13 +421,79 @@ def backward(A, log_B):
     """
     A = check_square(A, "A")
     _, A, log_B = _check_model(np.full(len(A), 1 / len(A)), A, log_B)
-    log_A = safe_log(A)
-    log_message, log_scale = np.zeros_like(log_B), np.zeros(len(log_B))
-    log_message[-1], log_scale[-1] = _log_step(np.zeros(len(A)))
-    for t in range(len(log_B) - 2, -1, -1):
-        ahead = log_sum_exp(log_A + log_B[t + 1] + log_message[t + 1], axis=1)
-        log_message[t], log_scale[t] = _log_step(ahead)
-    return Backward(log_message, log_scale)
+    return Backward(*_log_backward(safe_log(A), log_B))
+
+
+@compiled
+def _scaled_forward(pi, AT, B, row, ends):
+    """Return p(z_t = j | x_{1:t}) and c_t for sequences that end before the rows ``ends``.
+
+    B[row[t], j] is e_j(x_t) over its largest value at t, and above 0 unless j cannot emit x_t.
+    The third array says of each sequence whether nothing of weight was too small to be kept.
+    """
+    n, K, first = len(row), len(pi), 0
+    alpha, c, sure = np.zeros((n, K)), np.ones(n), np.ones(len(ends), dtype=np.bool_)
+    for s in range(len(ends)):
+        faint = False
+        for t in range(first, ends[s]):
+            total, doubt, faint = 0.0, faint, False
+            for j in range(K):
+                predicted = pi[j] if t == first else 0.0
+                if t > first:
+                    for i in range(K):
+                        predicted += alpha[t - 1, i] * AT[j, i]
+                e = B[row[t], j]
+                alpha[t, j] = predicted * e
+                total += alpha[t, j]
+                if alpha[t, j] < 1e-200 and predicted > 0 and e > 0:
+                    faint = True  # possible, and too small to be told from zero
+                if doubt and predicted < 1e-140:
+                    sure[s] = False
+            if total < 1e-40 or not sure[s]:
+                sure[s] = False
+                break
+            c[t] = total
+            for j in range(K):
+                alpha[t, j] /= total
+        first = ends[s]
+    return alpha, c, sure
+
+
+@compiled
+def _scaled_backward(A, B, row, ends, alpha, c, sure):
+    """Turn alpha into gamma, in place, and return sum_t xi_t(i, j) / a_ij over sure sequences.
+
+    alpha_t(i) beta_t(i) must sum to 1 over i at each t; a sequence where it does not is not sure.
+    """
+    K, first = len(A), 0
+    counts, block = np.zeros((K, K)), np.zeros((K, K))
+    beta, ahead = np.empty(K), np.empty(K)
+    for s in range(len(ends)):
+        before = counts + block
+        for t in range(ends[s] - 1, first - 1, -1):
+            if not sure[s]:
+                break
+            total, inside = 0.0, t < ends[s] - 1
+            for j in range(K):
+                ahead[j] = B[row[t + 1], j] * beta[j] / c[t + 1] if inside else 0.0
+            for i in range(K):
+                beta[i] = 0.0 if inside else 1.0
+                for j in range(K):
+                    beta[i] += A[i, j] * ahead[j]
+                total += alpha[t, i] * beta[i]
+            if not abs(total - 1.0) < 1e-6:  # an overflow fails this too
+                sure[s] = False
+                counts, block = before, np.zeros((K, K))
+            for i in range(K):
+                weight = alpha[t, i] / total
+                alpha[t, i] = weight * beta[i]
+                for j in range(K):
+                    block[i, j] += weight * ahead[j]
+            if t % 1000 == 0:  # sums of sums keep their digits
+                counts += block
+                block[:] = 0.0
+        first = ends[s]
+    return counts + block
 
 
 def posteriors(pi, A, log_B):
@@ -423,6 +536,44 @@ def posteriors(pi, A, log_B):
     return Posteriors(gamma, xi, f.log_likelihood)
 
 
+@compiled
+def _best_paths(log_pi, log_AT, log_B, row, ends):
+    """Return z, which maximises p(x, z), and log p(x, z) of sequences that end before ``ends``.
+
+    The log densities of time t are log_B[row[t]].
+    """
+    n, K, first = len(row), len(log_pi), 0
+    z, log_p, pointer = np.empty(n, dtype=np.int64), np.empty(len(ends)), np.empty((n, K), np.int32)
+    v, new = np.zeros(K), np.empty(K)
+    for s in range(len(ends)):
+        top = total = lost = 0.0
+        for t in range(first, ends[s]):
+            highest = -np.inf
+            for j in range(K):
+                best, at = log_pi[j], 0
+                if t > first:
+                    best = v[0] + log_AT[j, 0]
+                    for i in range(1, K):
+                        score = v[i] + log_AT[j, i]
+                        if score > best:
+                            best, at = score, i
+                pointer[t, j] = at
+                new[j] = best + log_B[row[t], j]
+                highest = max(highest, new[j])
+            top = highest if highest > -np.inf else 0.0
+            for j in range(K):
+                v[j] = new[j] - top  # near zero, where digits are finest
+            before, top = total, top - lost
+            total += top
+            lost = (total - before) - top  # what rounding took off the sum
+        z[ends[s] - 1] = v.argmax()
+        log_p[s] = total + v.max()
+        for t in range(ends[s] - 1, first, -1):
+            z[t - 1] = pointer[t, z[t]]
+        first = ends[s]
+    return z, log_p
+
+
 def viterbi(pi, A, log_B):
     """Return a most probable path, argmax_z p(z_{1:T}, x_{1:T}), by dynamic programming.
 
@@ -452,18 +603,9 @@ def viterbi(pi, A, log_B):
     [0, 1, 0]
     """
     pi, A, log_B = _check_model(pi, A, log_B)
-    T, K = log_B.shape
-    log_A, pointer = safe_log(A), np.empty((T, K), dtype=int)
-    v = safe_log(pi) + log_B[0]
-    for t in range(1, T):
-        scores = v[:, None] + log_A
-        pointer[t] = scores.argmax(axis=0)
-        v = log_B[t] + scores.max(axis=0)
-    states = np.empty(T, dtype=int)
-    states[-1] = v.argmax()
-    for t in range(T - 1, 0, -1):
-        states[t - 1] = pointer[t, states[t]]
-    return Path(states, float(v.max()))
+    T = len(log_B)
+    z, log_p = _best_paths(safe_log(pi), safe_log(A.T), log_B, np.arange(T), np.array([T]))
+    return Path(z, float(log_p[0]))
 
 
 def joint_log_probability(pi, A, log_B, z):
@@ -653,16 +795,13 @@ def expected_counts(model, X, lengths=None):
     """
     X = model.emission.check(X)
     lengths = check_lengths(lengths, len(X))
-    log_B = model.emission.log_density(X)
-    parts = [
-        posteriors(model.pi, model.A, log_B[a : a + n]) for a, n in zip(_starts(lengths), lengths)
-    ]
-    gamma = np.concatenate([p.gamma for p in parts])
+    pi, A = _check_model(model.pi, model.A)
+    gamma, transitions, each = _smooth(pi, A, _densities(model.emission, X), lengths)
     return ExpectedCounts(
-        sum(p.gamma[0] for p in parts),
-        sum(p.xi.sum(axis=0) for p in parts),
+        gamma[_starts(lengths)].sum(axis=0),
+        transitions,
         model.emission.statistics(X, gamma),
-        float(sum(p.log_likelihood for p in parts)),
+        float(each.sum()),
     )
 
 
@@ -772,613 +911,83 @@ def baum_welch(model, X, lengths=None, *, max_iter=200, tol=1e-6, counts=expecte
     )
 
 
-# Fast variants: many pieces of sequences side by side ----------------------------------------
-#
-# A long sequence is cut into pieces that advance together, one numpy call for all of them. A piece
-# that does not start its sequence starts from a guess. Then the true message is carried across each
-# seam and the pieces run again until they meet what the guess gave. Ratios of messages never grow
-# under a nonnegative recursion, so from that point on the two agree to the same relative accuracy.
-# Where a chain forgets too slowly for that, and where a sequence is so short that guessing does not
-# pay, the exact K x K transfer of each piece replaces the guess.
-#
-# The recursion is the same in both directions: message = weight * prediction, prediction =
-# M message, with M = A^T forwards and M = A backwards, where message t is b_t(j) = e_j(x_t)
-# beta_t(j). It runs in plain arithmetic if A is positive, since an entry that underflows is then
-# below 1e-180 of each of its successors, and in logarithms if A has structural zeros.
-
-_POSITIVE = 1e-100  # entries of A above this allow plain arithmetic
-_MEET = 1e-13  # relative difference of two messages that count as equal
-_SHORT = 2**12  # rows up to which transfers are cheaper than guesses
-_MEDIUM = 2**16  # rows up to which a few numbers for each of them are kept rather than made again
+# Many sequences, one after the other ----------------------------------------------------------
 
 
-class _Coded(NamedTuple):
-    """Rows of log densities of which many are equal: row t is table[x[t]]."""
+class _Densities(NamedTuple):
+    """log e_j(x_t) = log_B[row[t], j]: equal symbols share a row."""
 
-    table: np.ndarray  # (V, K)
-    x: np.ndarray  # (n,) of int
+    log_B: np.ndarray  # (V, K)
+    row: np.ndarray  # (n,) of int
+    B: np.ndarray  # exp(log_B - shift), (V, K), the largest 1; above 0 where log_B > -inf
+    shift: np.ndarray  # (V,) the largest log density of each row; 0 if all are -inf
 
 
 def _densities(emission, X):
-    """Return log e_j(x_t) as an array of shape (n, K), or coded where x_t is a symbol."""
+    """Return log e_j(x_t), one row for each symbol if the emission has symbols."""
     if isinstance(emission, CategoricalEmission):
-        symbols = np.append(np.arange(emission.probs.shape[1]), -1)
-        return _Coded(emission.log_density(symbols), X)
-    return emission.log_density(X)
-
-
-@dataclass(frozen=True, eq=False)
-class _Pieces:
-    """Pieces of sequences, longest first, stored time by time in packed columns."""
-
-    start: np.ndarray  # (P,) row at which the piece starts
-    size: np.ndarray  # (P,) number of rows, decreasing
-    before: np.ndarray  # (P,) the piece before it in the same sequence, -1 for none
-    after: np.ndarray  # (P,) the piece after it in the same sequence, -1 for none
-    active: list  # (L + 1,) number of pieces longer than t
-    offset: list  # (L,) first packed column of time t
-    rows: np.ndarray  # (n,) the row of each packed column
-
-    @cached_property
-    def ends(self):
-        """The packed column at which each piece ends, shape (P,)."""
-        return np.asarray(self.offset)[self.size - 1] + np.arange(len(self.size))
-
-    @cached_property
-    def heads(self):
-        """The pieces that start a sequence, in the order of the sequences."""
-        first = np.flatnonzero(self.before < 0)
-        return first[np.argsort(self.start[first])]
-
-    @cached_property
-    def sequence(self):
-        """(P,) the sequence to which each piece belongs."""
-        return np.searchsorted(self.start[self.heads], self.start, side="right") - 1
-
-    @cached_property
-    def linked(self):
-        """Forwards and backwards: the pieces that continue another one, and that other one."""
-        pairs = []
-        for source in (self.before, self.after):
-            pieces = np.flatnonzero(source >= 0)
-            pairs.append((pieces, source[pieces]))
-        return pairs
-
-    @cached_property
-    def chains(self):
-        """Forwards and backwards: pieces in order of time, and what each of them continues."""
-        order = np.argsort(self.start).tolist()
-        return (order, self.before.tolist()), (order[::-1], self.after.tolist())
-
-    @cached_property
-    def stretches(self):
-        """Stretches of times (first, past the last) with equally many pieces, last one first.
-
-        A stretch has about 4096 columns: what is computed for it stays in the cache.
-        """
-        found, past = [], len(self.offset)
-        for t in range(past - 1, -1, -1):
-            m = self.active[t]
-            if t == 0 or self.active[t - 1] != m or (past - t + 1) * m > 4096:
-                found.append((t, past))
-                past = t
-        return found
-
-
-def _cut(lengths):
-    """Cut sequences into pieces of nearly equal size, of the order of the square root of n.
-
-    Little data are often cut again and again, by the iterations of Baum-Welch: this is remembered.
-    """
-    n = int(lengths.sum())
-    L = max(2, int(0.5 * np.sqrt(n))) if n <= _SHORT else max(64, int(0.36 * np.sqrt(n)))
-    return _remembered_cut(tuple(lengths.tolist()), L) if n <= _MEDIUM else _cut_at(lengths, L)
-
-
-@lru_cache(maxsize=8)
-def _remembered_cut(lengths, L):
-    return _cut_at(np.array(lengths), L)
-
-
-def _cut_at(lengths, L):
-    """Cut sequences of more than 2 L rows into pieces of at most L."""
-    n = int(lengths.sum())
-    count = np.where(lengths <= 2 * L, 1, -(-lengths // L))
-    P = int(count.sum())
-    sequence = np.repeat(np.arange(len(lengths)), count)
-    within = np.arange(P) - np.repeat(np.cumsum(count) - count, count)
-    small, longer = lengths // count, lengths % count
-    size = small[sequence] + (within < longer[sequence])
-    start = np.cumsum(size) - size
-    order = np.argsort(-size, kind="stable")
-    rank = np.empty(P, dtype=int)
-    rank[order] = np.arange(P)
-    before = np.where(within > 0, rank[np.arange(P) - 1], -1)[order]
-    after = np.full(P, -1)
-    after[before[before >= 0]] = np.flatnonzero(before >= 0)
-    start, size = start[order], size[order]
-    active = np.searchsorted(-size, -np.arange(size[0]), side="left")
-    offset = _starts(active)
-    rows = np.empty(n, dtype=int)
-    for t, (o, m) in enumerate(zip(offset.tolist(), active.tolist())):
-        np.add(start[:m], t, out=rows[o : o + m])
-    return _Pieces(start, size, before, after, [*active.tolist(), 0], offset.tolist(), rows)
-
-
-def _unpack(V, p):
-    """Return packed columns (K, n) as rows (n, K)."""
-    out = np.empty(V.shape[::-1])
-    out[p.rows] = V.T
-    return out
-
-
-class _Weights:
-    """e_j(x_t) divided by its largest entry over j, for the packed columns of one time."""
-
-    def __init__(self, first, table, codes):
-        self.first, self.table, self.codes = first, table, codes
-
-    def at(self, o, m):
-        """Return the weights (K, m) of the columns o, ..., o + m - 1."""
-        if o == 0:
-            return self.first  # pi takes part
-        if self.codes is None:
-            return self.table[:, o : o + m]
-        return self.table.take(self.codes[o : o + m], axis=1)
-
-
-class _SumProduct:
-    """Messages in plain arithmetic, advanced by the positive matrix M."""
-
-    neutral = 1.0
-    weigh, divide = np.multiply, np.divide
-
-    def __init__(self, M):
-        self.M, self.unit = np.ascontiguousarray(M), np.eye(len(M))
-        # a step shrinks a message at most by the smallest entry: divide before it gets small
-        self.every = max(1, min(8, int(120 / max(1.0, -np.log10(M.min())))))
-
-    def predict(self, a, out=None):
-        if out is None or out.flags.c_contiguous:
-            return self.M.dot(a, out=out)
-        return np.matmul(self.M, a, out=out)  # slower for little arrays
-
-    def size(self, a, axis=0):
-        return np.add.reduce(a, axis=axis)
-
-    def log(self, a):
-        return np.log(a)
-
-    def normalised(self, a):
-        return a / a.sum(axis=0)
-
-    def log_total(self, a):
-        return np.log(a.sum(axis=0))
-
-    def apply(self, T, u):
-        return T.dot(u)
-
-    def meet(self, new, old):
-        return (np.abs(new - old) <= _MEET * new + 1e-250).all(axis=0)
-
-
-class _LogSum:
-    """Logarithmic messages; -inf entries are structural zeros."""
-
-    neutral, every = 0.0, 8
-    weigh, divide = np.add, np.subtract
-
-    def __init__(self, M):
-        self.M, self.unit = safe_log(M), safe_log(np.eye(len(M)))
-        self.columns = np.ascontiguousarray(self.M.T)[:, :, None]
-
-    def predict(self, a, out=None):
-        new = log_sum_exp(self.columns + a[:, None, :], axis=0)
-        return new if out is None else np.copyto(out, new)
-
-    def size(self, a, axis=0):
-        # finite, so that nothing is -inf - -inf
-        return np.maximum.reduce(a, axis=axis, initial=-1e300)
-
-    def log(self, a):
-        return a
-
-    def normalised(self, a):
-        return a - self.size(a)
-
-    def log_total(self, a):
-        return log_sum_exp(a, axis=0)
-
-    def apply(self, T, u):
-        return log_sum_exp(T + u, axis=1)
-
-    def meet(self, new, old):
-        with np.errstate(invalid="ignore"):
-            return ((np.abs(new - old) <= _MEET) | (new == old)).all(axis=0)
-
-
-class _LogMax(_LogSum):
-    """As ``_LogSum`` with the maximum in place of the sum."""
-
-    def predict(self, a, out=None):
-        return np.maximum.reduce(self.columns + a[:, None, :], axis=0, out=out)
-
-    def apply(self, T, u):
-        return np.maximum.reduce(T + u, axis=1)
-
-    def log_total(self, a):
-        return a.max(axis=0)
-
-
-class _Trail:
-    """What a sweep leaves behind; a second sweep overwrites what it changes."""
-
-    def __init__(self, ring, K, p, keep):
-        L, P = len(p.offset), len(p.start)
-        self.marks = np.empty((-(-L // ring.every), K, P))  # messages every few steps, of size 1
-        self.scale = np.full(self.marks[:, 0].shape, ring.neutral)  # what was divided out there
-        self.end = np.empty((K, P))  # last message of each piece
-        self.out = np.empty((K, len(p.rows))) if keep else None  # all messages, packed
-
-
-def _sweep(ring, u, W, p, steps, trail, changed=None):
-    """Advance all pieces together from the predictions ``u`` (K, P), in place.
-
-    With ``changed`` (the number of leading pieces that start from another prediction than last
-    time) the sweep ends as soon as the messages meet the marks of last time. Return the number
-    of pieces that were then left as they were, and the number of steps made.
-    """
-    P, every, marks, out = u.shape[1], ring.every, trail.marks, trail.out
-    weigh, predict, at, scratch = ring.weigh, ring.predict, W.at, np.empty_like(u)
-    for count, t in enumerate(steps):
-        m, o, rest = p.active[t], p.offset[t], p.active[t + 1]
-        a, new = (u, scratch) if m == P else (u[:, :m], scratch[:, :m])
-        if out is not None:
-            new = out[:, o : o + m]
-        weigh(a, at(o, m), out=new)
-        if t % every == 0:
-            size, mark = ring.size(new), marks[t // every, :, :m]
-            ring.divide(new, size, out=new)
-            met = changed is not None and m >= changed and ring.meet(new, mark).all()
-            mark[...], trail.scale[t // every, :m] = new, size
-            if met:
-                return m, count + 1
-        if rest < m:
-            trail.end[:, rest:m] = new[:, rest:]
-        predict(new, a)
-    return 0, len(steps)
-
-
-def _run(ring, W, p, start=None, backwards=False, keep=True):
-    """Return the exact messages as (trail, total, reach), or None if guesses did not lead to them.
-
-    ``start`` holds the true prediction (K, P) for each piece; without it they are guessed and
-    repaired. ``total`` is the logarithm of what was divided out of each piece, ``reach`` the number
-    of steps after which the guesses no longer mattered.
-    """
-    K, L, (linked, source) = len(ring.M), len(p.offset), p.linked[backwards]
-    steps, trail = range(L - 1, -1, -1) if backwards else range(L), _Trail(ring, K, p, keep)
-    u = np.full((K, len(p.start)), ring.neutral) if start is None else start.copy()
-    _sweep(ring, u, W, p, steps, trail)
-    reach = 0
-    if start is None and len(linked):
-        start = np.full_like(u, ring.neutral)
-        start[:, linked] = ring.normalised(u[:, source])
-        again = start.copy()
-        # backwards, short pieces join late: all that changed must have joined before the end
-        changed = linked.max() + 1 if backwards else 0
-        kept, reach = _sweep(ring, again, W, p, steps, trail, changed)
-        if not (backwards and kept):
-            u[:, kept:] = again[:, kept:]
-        if not ring.meet(ring.normalised(u[:, source]), start[:, linked]).all():
-            return None
-    # the last message of a sequence counts whole; other pieces hand their prediction over
-    total = ring.log_total(trail.end)
-    total[source] = ring.log(ring.size(u[:, source]))
-    return trail, total + ring.log(trail.scale).sum(axis=0), reach
-
-
-def _seams(ring, back, W, p):
-    """Return the true predictions (K, P) at the seams, forwards and, given ``back``, backwards.
-
-    The transfer T[j, i] of a piece leads from prediction i at its start to message j at its end:
-    K times as many columns as messages have, otherwise the same sweep.
-    """
-    K, P = len(ring.M), len(p.start)
-    u = np.repeat(ring.unit[:, :, None], P, axis=2)
-    T = np.empty_like(u)
-    flat = T.reshape(K, -1), u.reshape(K, -1)
-    for t, (m, o) in enumerate(zip(p.active, p.offset)):
-        a, old = (T, u) if m == P else (T[:, :, :m], u[:, :, :m])
-        ring.weigh(old, W.at(o, m)[:, None, :], out=a)
-        if t % ring.every == 0:
-            ring.divide(a, ring.size(a, axis=(0, 1)), out=a)
-        if m == P:
-            ring.predict(*flat)
-        else:
-            old[...] = ring.predict(a.reshape(K, -1)).reshape(a.shape)
-    forth = _chain(ring, u, *p.chains[0])
-    if back is None:
-        return forth, None
-    T = np.ascontiguousarray(T.transpose(1, 0, 2))
-    back.predict(T.reshape(K, -1), u.reshape(K, -1))
-    return forth, _chain(ring, u, *p.chains[1])
-
-
-def _chain(ring, transfers, order, source):
-    """Return the predictions (K, P) that the transfers (K, K, P) carry from piece to piece."""
-    T = ring.divide(transfers, ring.size(transfers, axis=(0, 1))).transpose(2, 0, 1)
-    T, u = list(np.ascontiguousarray(T)), [None] * len(order)
-    first = np.full(len(transfers), ring.neutral)
-    for count, q in enumerate(order):
-        u[q] = first if source[q] < 0 else ring.apply(T[source[q]], u[source[q]])
-        if count % ring.every == 0:
-            u[q] = ring.normalised(u[q])
-    u = ring.normalised(np.array(u).T.copy())
-    u[:, [q for q in order if source[q] < 0]] = ring.neutral
-    return u
-
-
-def _forward_run(ring, back, W, p, keep=True):
-    """Return what ``_run`` returns, by transfers if need be, and the seams if they were used."""
-    seams = None
-    if len(p.rows) > _SHORT or p.before.max() < 0:
-        run = _run(ring, W, p, keep=keep)
-        if run is not None:
-            return *run, seams
-    seams = _seams(ring, back, W, p)
-    return *_run(ring, W, p, seams[0], keep=keep), seams
-
-
-def _row_max(X):
-    """Return X.max(axis=1); column by column where the rows are short, which is faster."""
-    if X.shape[1] > 16:
-        return X.max(axis=1)
-    top = X[:, 0].copy()
-    for column in X.T[1:]:
-        np.maximum(top, column, out=top)
-    return top
-
-
-def _weights(pi, log_B, lengths, p, plain):
-    """Return the weights and the sum of their log shifts for each sequence, shape (S,).
-
-    The start enters the weights of each first row, so that nothing of pi underflows. A row that no
-    state can emit has shift -inf; its weights are set to 1. ``plain`` is False for log weights.
-    """
-
-    def shifted(rows):
-        shift = _row_max(rows)
-        dead = shift == -np.inf
-        w = rows - np.where(dead, 0.0, shift)[:, None]
-        if plain:
-            np.exp(w, out=w)
-            w[dead] = 1.0
-        return w, shift
-
-    starts, P = _starts(lengths), len(p.start)
-    coded = isinstance(log_B, _Coded)
-    table, of_row = (log_B.table, log_B.x) if coded else (log_B, slice(None))
-    first, first_shift = shifted((table[of_row[starts]] if coded else table[starts]) + safe_log(pi))
-    w, shift = shifted(table)
-    shift = shift[of_row]
-    shift[starts] = first_shift
-    if coded:
-        table, codes = np.ascontiguousarray(w.T), (log_B.x % len(w))[p.rows]
-        begin = table[:, codes[:P]]
-        if len(codes) <= _MEDIUM:
-            table, codes = table.take(codes, axis=1), None
-    else:
-        table, codes = np.ascontiguousarray(w[p.rows].T), None
-        begin = table[:, :P].copy()
-    begin[:, p.heads] = first.T
-    return _Weights(begin, table, codes), np.add.reduceat(shift, starts)
-
-
-def _rings(A):
-    """Return the arithmetic that suits A, forwards and backwards."""
-    ring = _SumProduct if A.min() >= _POSITIVE else _LogSum
-    return ring(A.T), ring(A)
-
-
-def _fast_log_likelihood(pi, A, log_B, lengths):
-    """Return log p(x) of each sequence; equal to ``forward`` on each."""
-    (ring, _), p = _rings(A), _cut(lengths)
-    W, shift = _weights(pi, log_B, lengths, p, ring.neutral == 1)
-    _, total, _, _ = _forward_run(ring, None, W, p, keep=False)
-    return shift + np.bincount(p.sequence, total)
-
-
-def _fast_smooth(pi, A, log_B, lengths):
-    """Return gamma (n, K), summed xi (K, K) and log p(x) (S,); equal to ``posteriors`` on each."""
-    gamma, rows, _, transitions, each = _posterior_sums(pi, A, log_B, lengths)
-    out = np.empty(gamma.shape)
-    out[rows] = gamma
-    return out, transitions, each
-
-
-def _posterior_sums(pi, A, log_B, lengths):
-    """Return gamma with its rows in any order, that order, and the sums of gamma_1 and xi."""
-    (ring, back), p = _rings(A), _cut(lengths)
-    W, shift = _weights(pi, log_B, lengths, p, ring.neutral == 1)
-    trail, total, reach, seams = _forward_run(ring, back, W, p)
-    each, f = shift + np.bincount(p.sequence, total), trail.out
-    if ring.neutral == 0:
-        run = seams is None and _run(back, W, p, backwards=True)
-        b = (run or _run(back, W, p, (seams or _seams(ring, back, W, p))[1], True))[0].out
-        gamma, transitions = _log_counts(A, _unpack(f, p), _unpack(b, p), np.cumsum(lengths) - 1)
-        return gamma, slice(None), gamma[_starts(lengths)].sum(axis=0), transitions, each
-    start = _guessed_ends(back, W, p, 2 * reach + 16) if seams is None else seams[1]
-    possible = None
-    if each.min() == -np.inf:
-        possible = (each > -np.inf)[p.sequence].astype(float)
-    transitions, sure = _smooth_in_place(back, f, W, p, start, possible)
-    if seams is None and not sure:
-        start, seams = _seams(ring, back, W, p)[::-1]
-        f = _run(ring, W, p, seams)[0].out
-        transitions, _ = _smooth_in_place(back, f, W, p, start, possible)
-    begin = f[:, p.heads].sum(axis=1)
-    return f.T, p.rows, begin, A * transitions, each
-
-
-def _guessed_ends(back, W, p, reach):
-    """Return beta (K, P) at the end of each piece, from guesses ``reach`` steps further on."""
-    u = np.full((len(back.M), len(p.start)), back.neutral)
-    (linked, source), trail = p.linked[1], _Trail(back, len(u), p, keep=False)
-    _sweep(back, u, W, p, range(min(reach, len(p.offset)) - 1, -1, -1), trail)
-    start = np.full_like(u, back.neutral)
-    start[:, linked] = back.normalised(u[:, source])
-    return start
-
-
-def _smooth_in_place(back, f, W, p, start, possible):
-    """Turn the forward messages ``f`` into gamma, in place, on the way back from ``start``.
-
-    With s_t = sum_i f_t(i) beta_t(i): gamma_t = f_t beta_t / s_t, and the sum over t of
-    xi_t / A = f_t b_{t+1}^T / s_t. Pieces that are not ``possible`` count nothing. Return the sum
-    and whether the messages at the seams were those of ``start``.
-    """
-    K, ones, u = len(f), np.ones(len(f)), start.copy()
-    sums, end, ahead = np.zeros((K, K)), np.empty_like(start), np.empty((K, 0))
-    for first, past in p.stretches:
-        m, rest, steps = p.active[first], p.active[past], past - first
-        F, a = f[:, p.offset[first] : p.offset[first] + steps * m], u[:, :m]
-        beta, b = np.empty_like(F), np.empty((K, steps * m + rest))
-        b[:, steps * m :] = ahead[:, :rest]  # of the time behind this stretch
-        for t in range(past - 1, first - 1, -1):
-            k = (t - first) * m
-            beta[:, k : k + m] = a
-            now = b[:, k : k + m]
-            np.multiply(a, W.at(p.offset[t], m), out=now)
-            if t % back.every == 0:
-                now /= back.size(now)
-            back.predict(now, a)
-        ahead, inside = b[:, :m], (steps - 1) * m + rest
-        end[:, rest:m] = F[:, inside:]
-        beta *= F
-        weight = 1 / ones.dot(beta)
-        if possible is not None:
-            weight *= np.tile(possible[:m], steps)
-        sums += (F[:, :inside] * weight[:inside]).dot(b[:, m:].T)
-        np.multiply(beta, weight, out=F)
-    linked, source = p.linked[1]
-    b, last = ahead[:, source], end[:, linked]  # across the seams
-    last /= ones.dot(last * (back.M @ b))
-    if possible is not None:
-        last *= possible[linked]
-    sums += last.dot(b.T)
-    reached = back.normalised(u[:, source])
-    return sums, back.meet(reached, back.normalised(start[:, linked])).all()
-
-
-def _log_counts(A, f, b, last, chunk=4096):
-    """Return gamma and summed xi from logarithmic messages, a chunk of rows at a time."""
-    log_A, transitions = safe_log(A), np.zeros_like(A)
-    gamma = np.empty_like(f)
-    gamma[last], _ = log_normalise(f[last])
-    inside = np.setdiff1d(np.arange(len(f)), last)
-    for rows in np.split(inside, range(chunk, len(inside), chunk)):
-        log_xi = f[rows, :, None] + log_A + b[rows + 1, None, :]
-        xi, _ = log_normalise(log_xi, axis=(1, 2))
-        gamma[rows] = xi.sum(axis=2)
-        transitions += xi.sum(axis=0)
-    return gamma, transitions
-
-
-def _fast_counts(model, X, lengths=None):
-    """Return what ``expected_counts`` returns."""
-    lengths = check_lengths(lengths, len(X))
-    log_B, emission = _densities(model.emission, X), model.emission
-    gamma, rows, *sums, each = _posterior_sums(model.pi, model.A, log_B, lengths)
-    X = X[rows]
-    if isinstance(log_B, _Coded) and X.min() >= 0:  # no symbol is missing
         V = emission.probs.shape[1]
-        statistics = (np.array([np.bincount(X, g, minlength=V) for g in gamma.T]),)
-    else:
-        statistics = emission.statistics(X, gamma)
-    return ExpectedCounts(*sums, statistics, float(each.sum()))
+        table = emission.log_density(np.append(np.arange(V), -1))
+        return _table(table, np.where(X < 0, V, X))
+    return _table(emission.log_density(X), np.arange(len(X)))
 
 
-def _fast_viterbi(pi, A, log_B, lengths):
-    """Return the states (n,) and log p(x, z) (S,) that ``viterbi`` finds for each sequence."""
-    p, log_A = _cut(lengths), safe_log(A)
-    W, shift = _weights(pi, log_B, lengths, p, plain=False)
-    trail, total, _, seams = _forward_run(_LogMax(A.T), None, W, p)
-    if len(p.rows) <= _SHORT:
-        z = _trace_in_order(_unpack(trail.out, p).T, log_A, np.cumsum(lengths) - 1)
-    else:
-        z = np.empty(len(p.rows), dtype=int)
-        z[p.rows] = _trace(trail.out, log_A, p, rounds=2 if seams is None else 0)
-    return z, shift + np.bincount(p.sequence, total)
+def _table(log_B, row):
+    shift = log_B.max(axis=1)
+    shift[shift == -np.inf] = 0.0
+    B = np.exp(log_B - shift[:, None])
+    B[(B < 1e-300) & (log_B > -np.inf)] = 1e-300
+    return _Densities(log_B, row, B, shift)
 
 
-def _trace(v, log_A, p, rounds):
-    """Read the best path off the messages v, all pieces together; return packed states.
+def _filter(pi, A, d, lengths):
+    """Return what the scaled forward pass returns; nothing is sure where A is close to zeros."""
+    alpha, c, sure = _scaled_forward(pi, A.T, d.B, d.row, np.cumsum(lengths))
+    return alpha, c, sure & (not ((A > 0) & (A < 1e-50)).any())
 
-    Each piece ends where the first state of the next one points to. It is first traced from
-    its own best state; where the next piece points elsewhere, all are traced again until they
-    meet the old path. If that is not enough, the way back from every state at every seam decides.
+
+def _scores(pi, A, d, lengths):
+    """Return log p(x) of each sequence, from logarithms where plain numbers are not sure."""
+    starts, (_, c, sure) = _starts(lengths), _filter(pi, A, d, lengths)
+    each = np.add.reduceat(np.log(c) + d.shift[d.row], starts)
+    for s in np.flatnonzero(~sure):
+        log_B = d.log_B[d.row[starts[s] : starts[s] + lengths[s]]]
+        each[s] = _log_forward(safe_log(pi), safe_log(A), log_B)[1].sum()
+    return each
+
+
+def _smooth(pi, A, d, lengths):
+    """Return gamma (n, K), summed xi (K, K) and log p(x) (S,), as ``posteriors`` on each has them.
+
+    They come from logarithms where plain numbers are not sure.
     """
-    states, (linked, source) = np.empty(v.shape[1], dtype=np.int16), p.linked[1]
-    end, v_end, changed = v[:, p.ends].argmax(axis=0), v[:, p.ends[linked]], None
-    for _ in range(rounds):
-        _walk(states, v, log_A, p, end.copy(), changed)
-        target = (v_end + log_A[:, states[source]]).argmax(axis=0)
-        if (target == end[linked]).all():
-            return states
-        end[linked], changed = target, linked.max() + 1
-    first = _walk_all(v, log_A, p)  # first[k, q] leads to the end state k of piece q
-    pointer = (v_end[:, None] + log_A[:, :, None]).argmax(axis=0)
-    place = dict(zip(linked.tolist(), range(len(linked))))
-    for q in np.argsort(-p.start).tolist():
-        if q in place:
-            after = p.after[q]
-            end[q] = pointer[first[end[after], after], place[q]]
-    _walk(states, v, log_A, p, end, None)
-    return states
+    starts, (gamma, c, sure) = _starts(lengths), _filter(pi, A, d, lengths)
+    transitions = A * _scaled_backward(A, d.B, d.row, np.cumsum(lengths), gamma, c, sure)
+    each = np.add.reduceat(np.log(c) + d.shift[d.row], starts)
+    for s in np.flatnonzero(~sure):
+        rows = slice(starts[s], starts[s] + lengths[s])
+        gamma[rows], counts, each[s] = _log_smooth(pi, A, d.log_B[d.row[rows]])
+        transitions += counts
+    return gamma, transitions, each
 
 
-def _walk(states, v, log_A, p, s, changed):
-    """Trace all pieces back from their last states ``s``, in place.
-
-    With ``changed``, the number of leading pieces that end elsewhere than last time, the walk ends
-    as soon as all of them are on the old path.
-    """
-    inside = 0  # pieces that have begun, seen from their ends
-    for t in range(len(p.offset) - 1, -1, -1):
-        m, o = p.active[t], p.offset[t]
-        if inside:
-            scores = log_A.take(s[:inside], axis=1)
-            scores += v[:, o : o + inside]
-            s[:inside] = scores.argmax(axis=0)
-        old, inside = states[o : o + m], m
-        if changed is not None and t % 4 == 0 and m >= changed and (s[:m] == old).all():
-            return
-        old[...] = s[:m]
+def _log_smooth(pi, A, log_B, chunk=4096):
+    """Return gamma, summed xi and log p(x) of one sequence; xi is held for a chunk of times."""
+    f, transitions = forward(pi, A, log_B), np.zeros_like(A)
+    if f.log_likelihood == -np.inf:
+        return np.zeros_like(log_B), transitions, -np.inf
+    message = backward(A, log_B).log_message
+    log_A, ahead = safe_log(A), log_B + message
+    for t in range(0, len(log_B) - 1, chunk):
+        log_xi = f.log_filter[t : t + chunk][: len(log_B) - 1 - t, :, None] + log_A
+        xi, _ = log_normalise(log_xi + ahead[t + 1 : t + 1 + chunk, None, :], axis=(1, 2))
+        transitions += xi.sum(axis=0)
+    return log_normalise(f.log_filter + message)[0], transitions, f.log_likelihood
 
 
-def _walk_all(v, log_A, p):
-    """Return the first state (K, P) of the best path of each piece that ends in state k."""
-    K = len(log_A)
-    s, inside = np.repeat(np.arange(K)[:, None], len(p.start), axis=1), 0
-    for t in range(len(p.offset) - 1, -1, -1):
-        o = p.offset[t]
-        if inside:
-            scores = log_A[:, s[:, :inside]] + v[:, None, o : o + inside]
-            s[:, :inside] = scores.argmax(axis=0)
-        inside = p.active[t]
-    return s
-
-
-def _trace_in_order(v, log_A, last):
-    """Read the best path off the messages v (K, n), one row after the other; return states."""
-    pointer = (v[:, None, :] + log_A[:, :, None]).argmax(axis=0)
-    pointer[:, last] = v[:, last].argmax(axis=0)  # an end points to its own best state
-    z, state, flat, K = [], 0, pointer.T.ravel().tolist(), len(log_A)
-    for begin in range(len(flat) - K, -1, -K):
-        state = flat[begin + state]
-        z.append(state)
-    return np.array(z[::-1])
+def _decode(pi, A, d, lengths):
+    """Return the best path, shape (n,), and its log p(x, z) for each sequence, shape (S,)."""
+    return _best_paths(safe_log(pi), safe_log(A.T), d.log_B, d.row, np.cumsum(lengths))
 
 
 # Estimators ----------------------------------------------------------------------------------
@@ -1395,7 +1004,7 @@ class _SequenceModel(DensityEstimator):
         X = check_array(X, min_samples=max(2, K))
         lengths = check_lengths(lengths, len(X))
         rows = self._training_rows(X)
-        options = {"max_iter": self.max_iter, "tol": self.tol, "counts": _fast_counts}
+        options = {"max_iter": self.max_iter, "tol": self.tol}
         starts = [self._start(rows, K, rng) for _ in range(self.n_init)]
         fits = [baum_welch(start, rows, lengths, **options) for start in starts]
         best = max(fits, key=lambda fit: fit.trace[-1])
@@ -1413,7 +1022,7 @@ class _SequenceModel(DensityEstimator):
         A = check_distribution(check_square(A, "transmat_init", size=K), "transmat_init")
         return HMM(check_distribution(pi, "startprob_init"), A, self._emission(rows, K, rng))
 
-    def _log_densities(self, X, lengths):
+    def _densities(self, X, lengths):
         rows = self._rows(check_features(self, X))
         return _densities(self.model_.emission, rows), check_lengths(lengths, len(X))
 
@@ -1423,18 +1032,18 @@ class _SequenceModel(DensityEstimator):
 
     def predict_proba(self, X, lengths=None):
         """Return gamma, shape (n, K); zero rows for an impossible sequence."""
-        log_B, lengths = self._log_densities(X, lengths)
-        return _fast_smooth(self.startprob_, self.transmat_, log_B, lengths)[0]
+        densities, lengths = self._densities(X, lengths)
+        return _smooth(self.startprob_, self.transmat_, densities, lengths)[0]
 
     def score(self, X, y=None, lengths=None):
         """Return log p(X) in nats, summed over the sequences; -inf if one is impossible."""
-        log_B, lengths = self._log_densities(X, lengths)
-        return float(_fast_log_likelihood(self.startprob_, self.transmat_, log_B, lengths).sum())
+        densities, lengths = self._densities(X, lengths)
+        return float(_scores(self.startprob_, self.transmat_, densities, lengths).sum())
 
     def decode(self, X, lengths=None):
         """Return (max_z log p(X, z) in nats, summed over the sequences; the path, shape (n,))."""
-        log_B, lengths = self._log_densities(X, lengths)
-        z, scores = _fast_viterbi(self.startprob_, self.transmat_, log_B, lengths)
+        densities, lengths = self._densities(X, lengths)
+        z, scores = _decode(self.startprob_, self.transmat_, densities, lengths)
         return float(scores.sum()), z
 
     def sample(self, n_samples=1, random_state=None):

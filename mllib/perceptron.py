@@ -23,6 +23,7 @@ from mllib.base import (
     convergence_warning,
     random_generator,
 )
+from mllib.compiled import compiled
 from mllib.decision_theory import add_intercept
 
 __all__ = [
@@ -99,6 +100,27 @@ def _check_run(X, y, run, eta):
     return X, y
 
 
+@compiled
+def _one_pass(w, X, y, visits, eta, zero_is_wrong, order, steps):
+    """Visit the examples in turn and move w at each mistake, in place; return how many there were.
+
+    The mistakes are written to ``order`` (their examples) and ``steps`` (the visits before each).
+    """
+    k = 0
+    for step in range(len(visits)):
+        i = visits[step]
+        score = 0.0
+        for j in range(len(w)):
+            score += w[j] * X[i, j]
+        wrong = y[i] * score <= 0 if zero_is_wrong else (y[i] > 0) != (score > 0)
+        if wrong:
+            for j in range(len(w)):
+                w[j] += eta * y[i] * X[i, j]  # (eq-perceptron-update)
+            order[k], steps[k] = i, step
+            k += 1
+    return k
+
+
 def perceptron(X, y, *, eta=1.0, max_epochs=1000, ties="mistake", rng=None):
     """Run the online perceptron from w = 0: at a mistake, w <- w + eta y_i x_i.
 
@@ -146,70 +168,18 @@ def perceptron(X, y, *, eta=1.0, max_epochs=1000, ties="mistake", rng=None):
     if rng is not None:
         check_rng(rng)
     n, d = X.shape
-    w = np.zeros(d)
-    order, steps, mistakes, step = [], [], [], 0
-    for _ in range(max_epochs):
-        k = len(order)
-        for i in range(n) if rng is None else rng.permutation(n):
-            score = X[i] @ w
-            wrong = y[i] * score <= 0 if ties == "mistake" else (y[i] > 0) != (score > 0)
-            if wrong:
-                w = w + eta * y[i] * X[i]  # (eq-perceptron-update)
-                order.append(i)
-                steps.append(step)
-            step += 1
-        mistakes.append(len(order) - k)
-        if mistakes[-1] == 0:
+    w, i, t = np.zeros(d), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    order, steps, mistakes = [], [], []
+    for passes in range(max_epochs):
+        visits = np.arange(n) if rng is None else rng.permutation(n)
+        k = _one_pass(w, X, y, visits, float(eta), ties == "mistake", i, t)
+        order.append(i[:k].copy())
+        steps.append(passes * n + t[:k])
+        mistakes.append(k)
+        if k == 0:
             break
-    return _run_record(w, order, steps, mistakes, step)
-
-
-def _run_record(w, order, steps, mistakes, n_steps):
-    order, steps = np.array(order, dtype=int), np.array(steps, dtype=int)
-    return PerceptronRun(w, order, steps, np.array(mistakes), n_steps, mistakes[-1] == 0)
-
-
-def _perceptron_by_blocks(Z, *, eta, max_epochs, rng=None):
-    """Return the run of ``perceptron`` on the rows z_i = y_i x_i, scored a block at a time.
-
-    The weights change only at mistakes, so the scores of all examples up to the next mistake are
-    one matrix product. The block grows while there are no mistakes and shrinks at each. The first
-    mistake of a block is looked up in its bytes, the fastest way for so few.
-    """
-    n, d = Z.shape
-    w = np.zeros(d)
-    order, steps, mistakes, passed, S = [], [], [], 0, Z
-    for _ in range(max_epochs):
-        k, i, block = len(steps), 0, 48
-        if rng is not None:
-            index = rng.permutation(n)
-            S = Z[index]
-        while i < n:
-            first = (S[i : i + block].dot(w) <= 0).tobytes().find(1)
-            if first < 0:
-                i, block = i + block, 4 * block
-                continue
-            i += first
-            w += S[i] if eta == 1 else eta * S[i]
-            steps.append(passed + i)
-            i, block = i + 1, 48 if first < 12 else 4 * first
-        order.append(np.array(steps[k:], dtype=int) - passed)
-        if rng is not None:
-            order[-1] = index[order[-1]]
-        passed += n
-        mistakes.append(len(steps) - k)
-        if mistakes[-1] == 0:
-            break
-    return _run_record(w, np.concatenate(order), steps, mistakes, passed)
-
-
-def _signed(X, y, intercept):
-    """Return the rows y_i x_i, or y_i (1, x_i) for an offset."""
-    Z = np.empty((len(X), X.shape[1] + int(intercept)))
-    if intercept:
-        Z[:, 0] = y
-    np.multiply(X, y[:, None], out=Z[:, int(intercept) :])
-    return Z
+    order, steps = np.concatenate(order), np.concatenate(steps)
+    return PerceptronRun(w, order, steps, np.array(mistakes), n * len(mistakes), k == 0)
 
 
 def mistake_counts(run, n):
@@ -308,30 +278,34 @@ def pocket_weights(X, y, run, *, eta=1.0, candidates=100):
     check_scalar(candidates, "candidates", low=1, integer=True)
     if len(run.order) == 0:
         raise ValueError("run must have made a mistake: without any the only weights met are 0.")
-    return _pocket(_signed(X, y, False), y, run, eta, candidates)
-
-
-def _pocket(Z, y, run, eta, candidates=100):
-    """As ``pocket_weights`` from rows z_i = y_i x_i, which all candidates score block by block.
-
-    z_i^T w < 0 is an error; so is a score of 0, read as -1, of a positive example.
-    """
     survived = np.diff(run.steps, append=run.n_steps)
     longest = np.sort(np.argsort(-survived, kind="stable")[:candidates])
-    begin, steps = np.append(0, longest[:-1] + 1), []
-    for a in range(0, len(longest), 10):  # the sums of the updates from one to the next
-        rows, at = run.order[begin[a] : longest[a : a + 10][-1] + 1], begin[a : a + 10] - begin[a]
-        steps.append(np.add.reduceat(Z[rows], at, axis=0))
-    W = np.cumsum(eta * np.concatenate(steps), axis=0).T
-    errors, positive = np.zeros(len(longest), dtype=int), y > 0
-    for i in range(0, len(Z), 512):
-        scores = Z[i : i + 512] @ W
-        errors += np.count_nonzero(scores < 0, axis=0)
-        zero = scores == 0
-        if zero.any():
-            errors += np.count_nonzero(zero[positive[i : i + 512]], axis=0)
+    W, errors = _weights_after(X, y, run.order, longest, float(eta)), np.zeros(len(longest), int)
+    for i in range(0, len(X), 1000):
+        _count_errors(X[i : i + 1000] @ W.T, y[i : i + 1000], errors)
     best = int(errors.argmin())
-    return W[:, best].copy(), int(errors[best])
+    return W[best].copy(), int(errors[best])
+
+
+@compiled
+def _count_errors(scores, y, errors):
+    """Add to ``errors``, one for each column of scores, the examples that it gets wrong."""
+    for i in range(len(y)):
+        for k in range(len(errors)):
+            errors[k] += (scores[i, k] > 0) != (y[i] > 0)
+
+
+@compiled
+def _weights_after(X, y, order, mistakes, eta):
+    """Return the weights after each of some mistakes of a run, shape (len(mistakes), d)."""
+    w, W, row = np.zeros(X.shape[1]), np.zeros((len(mistakes), X.shape[1])), 0
+    for k in range(mistakes[-1] + 1):
+        for j in range(len(w)):
+            w[j] += eta * y[order[k]] * X[order[k], j]
+        if k == mistakes[row]:
+            W[row] = w
+            row += 1
+    return W
 
 
 def kernel_perceptron(K, y, *, max_epochs=1000):
@@ -670,19 +644,18 @@ class Perceptron(_BinaryLinear):
         check_scalar(self.eta, "eta", low=0, open_low=True)
         check_scalar(self.max_iter, "max_iter", low=1, integer=True)
         X, classes, y = self._check_sample(X, y)
-        Z = _signed(X, y, self.fit_intercept)
+        A = add_intercept(X) if self.fit_intercept else X
         rng = random_generator(self.random_state) if self.shuffle else None
-        run = _perceptron_by_blocks(Z, eta=self.eta, max_epochs=self.max_iter, rng=rng)
+        run = perceptron(A, y, eta=self.eta, max_epochs=self.max_iter, rng=rng)
         w = run.w
         if not run.converged:
-            w, errors = _pocket(Z, y, run, self.eta)
+            w, errors = pocket_weights(A, y, run, eta=self.eta)
             convergence_warning(
                 f"Perceptron stopped after max_iter={self.max_iter} passes; its best weights leave "
                 f"{errors} of {len(y)} training errors (tolerance 0). The sample may not be "
                 f"separable: check is_separable(X, y) or raise max_iter."
             )
         if self.average:
-            A = add_intercept(X) if self.fit_intercept else X
             w = averaged_weights(A, y, run, eta=self.eta)
         self._store(w, classes, X.shape[1])
         self.mistake_counts_ = mistake_counts(run, len(y))

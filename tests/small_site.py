@@ -30,6 +30,7 @@ def build(folder, *more, **settings):
                 ],
                 "myst_enable_extensions": ["dollarmath"],
                 "nb_execution_mode": "off",
+                "nb_render_markdown_format": "myst",
                 "html_math_renderer": "katex",
                 "html_theme": "basic",
                 "numfig": True,

@@ -314,8 +314,8 @@ def places_outside(name, text):
     """Return the folders named in a file that only the machine has on which it was written.
 
     These are absolute paths into a home or into the folder that holds the project, and relative
-    ones that leave the project. What a page links or includes (``href="../a"``) is found from the page, which may be
-    one that a test lays out.
+    ones that leave the project. What a page links or includes (``href="../a"``) is found from the
+    page, which may be one that a test lays out.
     """
     tops = {"home", "root", "Users", ROOT.parts[1]}
     absolute = re.findall(rf"(?<![\w.:/~-])/(?:{'|'.join(sorted(tops))})/[\w./-]*", text)

@@ -157,7 +157,7 @@ def test_a_notebook_shows_one_output_in_two_forms(shown):
         "text/markdown": "`a-b` `c-d`\n\n"
         r"- **holds** all \|w\*\| in \[0, 1\]: $w_1^2 \le 1$ *(3 checks)*"
         "\n"
-        r"- **contrast** a\<b\> and \`c\`",
+        r"- **contrast** a\<b\> and `c`",
     }
 
 

@@ -184,6 +184,8 @@ def test_every_form_of_a_verdict_is_compared():
     assert outputs_difference(kept, shown("tight  k = 1.234", "**holds** $k = 1.234$"), skipped)
     assert outputs_difference(kept, shown("holds  k = 1.234", "**holds** $k = 1.236$"), skipped)
     assert outputs_difference(kept, shown("holds  k = 1.234", "**tight** $k = 1.234$"), skipped)
+    more = [shown("holds  k", f"**holds** $k$ *({n} checks)*") for n in (71, 72)]
+    assert outputs_difference(*more, skipped) is None
     assert outputs_difference(kept, kept + kept, skipped)
     assert outputs_difference(kept, [], skipped)
 

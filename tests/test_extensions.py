@@ -2,6 +2,7 @@
 
 import re
 import sys
+from html import unescape
 from pathlib import Path
 
 import nbformat
@@ -12,9 +13,21 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from _ext import benchmarks, figures, graph, mathematics, reference, results, weight  # noqa: E402
+from _ext import (  # noqa: E402
+    benchmarks,
+    figures,
+    graph,
+    mathematics,
+    reference,
+    results,
+    verdicts,
+    weight,
+)
+from mllib.course import claim as real_claim  # noqa: E402
 
 PRINTED = "{}\n  holds      two and two make four in 3 cases\n  tight      largest ratio: 0.93\n"
+SHOWN = "`{}`\n\n- **holds** two and two make four in 3 cases *(3 checks)*"
+SHOWN += "\n- **tight** largest ratio: 0.93"
 GOOD = 'with claim("{}") as c:\n    c.holds("two and two make four", add(2, 2) == 4)'
 
 THEOREM = "```{{prf:theorem}} Sums\n:label: {0}\n\nFor all $a$: $a + 0 = a$.\n```"
@@ -31,11 +44,15 @@ def code(source, printed=None, count=1):
     return nbformat.v4.new_code_cell(source, outputs=outputs, execution_count=count)
 
 
-def claim(name, *more, printed=None, count=1):
-    """A claim cell that holds."""
-    quoted = '", "'.join([name, *more])
-    printed = PRINTED.format("\n".join([name, *more])) if printed is None else printed
-    return code(GOOD.format(quoted), printed, count)
+def claim(name, *more, printed=None, shown=None, count=1):
+    """A claim cell that holds: it displays both forms, or has printed plain lines."""
+    names, quoted = [name, *more], '", "'.join([name, *more])
+    cell = code(GOOD.format(quoted), printed, count)
+    if printed is None:
+        shown = SHOWN.format("` `".join(names)) if shown is None else shown
+        forms = {"text/plain": PRINTED.format("\n".join(names)), "text/markdown": shown}
+        cell.outputs = [nbformat.v4.new_output("display_data", forms)]
+    return cell
 
 
 GOOD_PAGE = [
@@ -101,11 +118,35 @@ class Project:
         """Return the HTML of a page."""
         return (self.folder / "html" / "chapters" / f"{name}.html").read_text(encoding="utf-8")
 
+    def cards(self, name, claim):
+        """Return the verdicts on the cards of a claim as (kind, text with its TeX)."""
+        cell = self.page(name).partition(f'id="claim-{claim}"')[2].partition("<details")[0]
+        return [
+            [
+                (kind, plain(text))
+                for kind, text in re.findall(
+                    r'<span class="verdict .*?">(.*?)</span> <span class="verdict-text">(.*?)</p>',
+                    card,
+                    re.DOTALL,
+                )
+            ]
+            for card in cell.split('class="verdict-card')[1:]
+        ]
+
 
 @pytest.fixture
 def project(tmp_path):
     """A project to build in."""
     return Project(tmp_path)
+
+
+def plain(html):
+    """Return the text of a piece of a page, formulas as TeX in dollars, code in backquotes."""
+    for tex in map(unescape, re.findall(r"<annotation[^>]*>(.*?)</annotation>", html)):
+        formula = mathematics.typeset(tex)
+        html = html.replace(mathematics.held(formula), f"${tex}$").replace(formula, f"${tex}$")
+    html = re.sub(r"<code[^>]*>(.*?)</code>", r"`\1`", html)
+    return unescape(re.sub(r"<[^>]+>", "", html)).strip()
 
 
 def only(warnings, pattern):
@@ -127,7 +168,8 @@ def test_a_good_page_builds_without_a_warning_and_fills_every_list(project):
     assert "katex" in entries
     assert 'href="part/sums.html#erratum-five"' in errata
     assert "as extracted" in errata
-    assert page.count('class="claim-badge"') == 2
+    assert page.count('class="claim-badge"') == page.count('class="verdict-card') == 2
+    assert page.count("Verified: 4 checks were run") == 2
     assert 'href="../results/sums.html#result-sums-zero"' in page
     assert 'href="../errata.html#slip-five"' in page
     assert "results-table" in page
@@ -191,10 +233,10 @@ def test_a_claim_that_raised_fails(project):
         "sums-zero holds      something\n",
     ],
 )
-def test_a_claim_without_a_printed_verdict_fails(project, printed):
+def test_a_claim_without_a_verdict_fails(project, printed):
     cells = [*GOOD_PAGE[:3], claim("sums-zero", printed=printed), *GOOD_PAGE[4:]]
     warnings = project.build({"sums": cells})
-    assert any("claim sums-zero: its cell printed no verdict" in w for w in warnings), warnings
+    assert any("claim sums-zero: its cell showed no verdict" in w for w in warnings), warnings
 
 
 def test_a_claim_whose_name_is_computed_fails(project):
@@ -260,7 +302,7 @@ def test_faults_are_reported_again_when_another_page_changes(project):
 
 def test_the_list_of_results_follows_a_change_of_a_chapter(project):
     project.build({"sums": GOOD_PAGE})
-    changed = claim("sums-zero", printed="sums-zero\n  holds      in 77 cases\n")
+    changed = claim("sums-zero", shown="`sums-zero`\n\n- **holds** in 77 cases")
     project.build({"sums": [*GOOD_PAGE[:3], changed, *GOOD_PAGE[4:]]})
     assert "in 77 cases" in project.page("results/sums")
 
@@ -381,23 +423,121 @@ def test_verdicts_are_read_from_what_claims_print():
         "some output\na-b\nc-d\n  holds      first: 1.0\n  necessary  second\nother\n"
         "e-f\n  holds      third\n"
     )
-    assert results.verdicts_in(printed) == {
-        ("a-b", "c-d"): (("holds", "first: 1.0"), ("necessary", "second")),
-        ("e-f",): (("holds", "third"),),
+    assert verdicts.verdicts_in(printed) == {
+        ("a-b", "c-d"): (("holds", "first: 1.0", 1), ("necessary", "second", 1)),
+        ("e-f",): (("holds", "third", 1),),
     }
+
+
+def real(*texts):
+    """Make a claim with these texts; give what it prints and what it displays beside that."""
+    made = real_claim("sums-zero", "sums-slip-target")
+    with made as c:
+        for kind, text in zip(verdicts.KINDS, texts, strict=False):
+            if kind == "tight":
+                c.tight(text, 0.5, at_least=0.4)
+            else:
+                getattr(c, kind)(text, [True] * 1200)
+    return made._plain(), made._markdown()
 
 
 def test_what_claim_prints_is_what_is_read(capsys):
-    from mllib.course import claim as real_claim
-
-    with real_claim("a-b", "c-d") as c:
-        c.holds("first", True)
-        c.tight("ratio", 0.5, at_least=0.4)
-        c.necessary("second", [True, True])
-    read = results.verdicts_in(capsys.readouterr().out)
-    assert read == {
-        ("a-b", "c-d"): (("holds", "first"), ("tight", "ratio: 0.5"), ("necessary", "second"))
+    real("first", "ratio", "second")
+    assert verdicts.verdicts_in(capsys.readouterr().out) == {
+        ("sums-zero", "sums-slip-target"): (
+            ("holds", "first", 1),
+            ("tight", "ratio: 0.5", 1),
+            ("necessary", "second", 1),
+        )
     }
+
+
+# Verdict cards ---
+
+#: Texts with whatever Markdown could take for its own, beside formulas and names of code.
+AWKWARD = (
+    r"all |w*|^2 <= x_1*x_2 in [0, 1]: $k_1 \le R^2\|w^*\|^2/\gamma^2$, {a}(b)_c_",
+    "`add_up` over x_j' X_A (X_A' X_A)^-1 <a> & ~b~ #1",
+    '[a](b) \\ **c**... "d" -- e',
+    r"$a_i^*b_j^*$ *and* $\{1\}$",
+)
+
+
+def test_what_claim_displays_is_what_is_read_whatever_its_texts_hold(project):
+    _, markdown = real(*AWKWARD)
+    cell = claim("sums-zero", "sums-slip-target", shown=markdown)
+    register = [*RESULTS, RESULTS[0] | {"id": "sums-slip-target", "kind": "advice"}]
+    assert (
+        project.build({"sums": [*GOOD_PAGE[:3], GOOD_PAGE[4], cell, GOOD_PAGE[5]]}, register) == []
+    )
+    (card,) = project.cards("part/sums", "sums-zero")
+    assert card == [
+        ("holds", AWKWARD[0]),
+        ("tight", AWKWARD[1] + ": 0.5"),
+        ("necessary", AWKWARD[2]),
+        ("contrast", AWKWARD[3]),
+    ]
+    assert project.page("part/sums").count("Verified: 3\u202f601 checks were run") == 1
+    entries = project.page("results/sums")
+    assert entries.count("3\u202f601 checks were run") == 2
+    assert entries.count(r"\|w^*\|^2/\gamma^2</annotation>") == 2
+
+
+def test_what_an_older_notebook_printed_is_read_too(project):
+    cells = [*GOOD_PAGE[:3], claim("sums-zero", printed=PRINTED.format("sums-zero"))]
+    assert project.build({"sums": [*cells, *GOOD_PAGE[4:]]}) == []
+    assert "two and two make four in 3 cases" in project.page("results/sums")
+    assert project.page("part/sums").count("Verified: 2 checks were run") == 1
+
+
+def test_the_code_of_a_claim_is_folded_beneath_it_and_other_code_where_its_author_says(project):
+    hidden = code("x = 1\ny = 2", "done\n")
+    hidden.metadata["tags"] = ["hide-input"]
+    assert project.build({"sums": [*GOOD_PAGE, hidden, code("z = 3")]}) == []
+    page = project.page("part/sums")
+    cells = re.split(r'(?=<div class="cell )', page)[1:]
+    folds = [cell.count('<details class="code-fold">') for cell in cells]
+    assert folds == [0, 1, 1, 1, 0]
+    for cell in (cells[1], cells[3]):
+        assert cell.index("cell_output") < cell.index("<details") < cell.index("cell_input")
+    assert "Code <span>2 lines</span>" in cells[3]
+    assert "x = 1" in re.sub(r"<[^>]+>", "", cells[3])
+
+
+def test_the_switch_stands_once_on_pages_with_folded_code():
+    header = '<div class="article-header-buttons">\n<button>x</button></div>'
+    fold = '<details class="code-fold"><summary>Code</summary></details>'
+    assert verdicts.switched(header) == header
+    found = verdicts.switched(header + fold + fold)
+    assert found.count('aria-pressed="false"') == 1
+    assert found.index("view-switch") < found.index("<button>x")
+
+
+def test_planted_faults_that_a_claim_caught_are_told_where_they_are_counted(project):
+    counted = project.folder / "source" / "chapters" / "mutants.yml"
+    assert project.build({"sums": GOOD_PAGE}) == []
+    assert "planted" not in project.page("part/sums")
+    made = {"sums": {"tried": 9, "claims": {"sums-zero": 7, "erratum-five": 1}}, "more": {}}
+    counted.write_text(yaml.safe_dump(made))
+    assert project.build({"sums": [*GOOD_PAGE, text("More.")]}) == []
+    assert "Verified: 4 checks were run, 7 planted faults caught" in project.page("part/sums")
+    assert "4 checks were run, 1 planted fault caught" in project.page("errata")
+    assert "4 checks were run, 7 planted faults caught" in project.page("results/sums")
+
+
+@pytest.mark.parametrize(
+    ("checks", "caught", "words"),
+    [
+        ([1], 0, "this cell was run"),
+        ([1, 1], 0, "2 checks were run"),
+        ([1, 1234567], 0, "1\u202f234\u202f568 checks were run"),
+        ([1], 1, "this cell was run, 1 planted fault caught"),
+        ([1000], 12, "1\u202f000 checks were run, 12 planted faults caught"),
+    ],
+)
+def test_the_tally_in_words(checks, caught, words):
+    shown = [verdicts.Verdict("holds", "x", count) for count in checks]
+    assert verdicts.tally(shown, caught) == words
 
 
 def test_names_of_the_library_are_followed_through_imports():

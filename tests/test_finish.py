@@ -231,6 +231,12 @@ def test_pages_without_an_article_are_left_alone():
     assert bundle.distant("<p>x</p>") == "<p>x</p>"
 
 
+def test_folded_code_takes_no_room_in_the_estimate():
+    text, code = f"<p>{'word ' * 500}</p>", "<pre>" + "x = 1\n" * 40 + "</pre>"
+    folded = f'<details class="code-fold"><summary>Code</summary>{code}</details>'
+    assert bundle.heights(text + folded) == bundle.heights(text) != bundle.heights(text + code)
+
+
 def test_a_drawing_loses_remarks_and_digits_but_no_scale():
     drawing = (
         '<?xml version="1.0"?>\n<!DOCTYPE svg>\n<svg viewBox="0 0 5.12345 5">\n'

@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import mllib.hidden_markov_models as hmm
 from mllib.base import NotFittedError
+from mllib.compiled import uncompiled
 from mllib.hidden_markov_models import (
     HMM,
     CategoricalEmission,
@@ -69,6 +70,11 @@ def enumerate_paths(pi, A, B):
         for z in paths
     ]
     return np.array(paths), np.array(p)
+
+
+def of_rows(function, pi, A, log_B, lengths):
+    """Call what the estimators use with one row of log densities for each time."""
+    return function(pi, A, hmm._table(log_B, np.arange(len(log_B))), lengths)
 
 
 # Enumeration ---------------------------------------------------------------------------------
@@ -152,10 +158,10 @@ def test_a_state_of_negligible_probability_may_be_the_only_survivor():
     expected = 2 * np.log(0.5) - 1000
     assert forward([1.0, 0.0], A, log_B).log_likelihood == pytest.approx(expected, abs=1e-9)
     n = np.array([3])
-    fast = hmm._fast_log_likelihood(np.array([1.0, 0.0]), A, log_B, n)
+    fast = of_rows(hmm._scores, np.array([1.0, 0.0]), A, log_B, n)
     assert fast[0] == pytest.approx(expected, abs=1e-9)
     assert posteriors([1.0, 0.0], A, log_B).gamma.tolist() == [[1, 0]] * 3
-    assert hmm._fast_smooth(np.array([1.0, 0.0]), A, log_B, n)[0].tolist() == [[1, 0]] * 3
+    assert of_rows(hmm._smooth, np.array([1.0, 0.0]), A, log_B, n)[0].tolist() == [[1, 0]] * 3
 
 
 def test_the_same_for_a_start_of_negligible_density():
@@ -163,7 +169,7 @@ def test_the_same_for_a_start_of_negligible_density():
     log_B = np.array([[-2000.0, 0.0], [0.0, 0.0]])
     for pi in (np.array([1.0, 0.0]), np.array([1.0, 1e-310]) / (1 + 1e-310)):
         plain = forward(pi, A, log_B).log_likelihood
-        fast = hmm._fast_log_likelihood(pi, A, log_B, np.array([2]))[0]
+        fast = of_rows(hmm._scores, pi, A, log_B, np.array([2]))[0]
         assert fast == pytest.approx(plain, rel=1e-12)
     assert forward([1.0, 0.0], A, log_B).log_likelihood == pytest.approx(-2000, abs=1e-9)
 
@@ -178,9 +184,9 @@ def test_an_impossible_sequence_is_minus_infinity_and_never_nan():
         assert not np.isnan(array).any()
     lengths = np.array([3, 3])
     two = np.vstack([log_B, np.zeros((3, 2))])
-    each = hmm._fast_log_likelihood(np.array([1.0, 0.0]), A, two, lengths)
+    each = of_rows(hmm._scores, np.array([1.0, 0.0]), A, two, lengths)
     assert each.tolist() == [-np.inf, 0.0]
-    gamma, transitions, _ = hmm._fast_smooth(np.array([1.0, 0.0]), A, two, lengths)
+    gamma, transitions, _ = of_rows(hmm._smooth, np.array([1.0, 0.0]), A, two, lengths)
     assert gamma[:3].sum() == 0
     assert gamma[3:].tolist() == [[1, 0], [0, 1], [1, 0]]
     assert transitions.tolist() == [[0, 1], [1, 0]]
@@ -191,7 +197,7 @@ def test_a_row_that_no_state_can_emit():
     log_B[150] = -np.inf
     pi, A = np.array([0.5, 0.5]), np.array([[0.9, 0.1], [0.2, 0.8]])
     assert forward(pi, A, log_B).log_likelihood == -np.inf
-    gamma, transitions, each = hmm._fast_smooth(pi, A, log_B, np.array([100, 100]))
+    gamma, transitions, each = of_rows(hmm._smooth, pi, A, log_B, np.array([100, 100]))
     assert each[0] == pytest.approx(0, abs=1e-12)
     assert each[1] == -np.inf
     assert gamma[:100].sum() == pytest.approx(100)
@@ -206,9 +212,9 @@ def test_a_million_steps():
     x = np.random.default_rng(0).integers(0, 2, T)
     exact = np.log(weights @ e[:, x]).sum()
     A = np.tile(weights, (2, 1))
-    value = hmm._fast_log_likelihood(weights, A, log(e[:, x].T), np.array([T]))[0]
+    value = of_rows(hmm._scores, weights, A, log(e[:, x].T), np.array([T]))[0]
     assert value == pytest.approx(exact, rel=1e-12)
-    gamma, transitions, _ = hmm._fast_smooth(weights, A, log(e[:, x].T), np.array([T]))
+    gamma, transitions, _ = of_rows(hmm._smooth, weights, A, log(e[:, x].T), np.array([T]))
     joint = weights * e[:, x].T
     np.testing.assert_allclose(gamma, joint / joint.sum(axis=1, keepdims=True), atol=1e-12)
     assert transitions.sum() == pytest.approx(T - 1, rel=1e-12)
@@ -224,9 +230,9 @@ def test_a_million_steps_from_left_to_right():
     log_B = log(e[:, x].T)
     exact = (switch - 1) * np.log1p(-a) + np.log(a)
     lengths = np.array([T])
-    value = hmm._fast_log_likelihood(np.array([1.0, 0.0]), A, log_B, lengths)[0]
+    value = of_rows(hmm._scores, np.array([1.0, 0.0]), A, log_B, lengths)[0]
     assert value == pytest.approx(exact, rel=1e-12)
-    z, score = hmm._fast_viterbi(np.array([1.0, 0.0]), A, log_B, lengths)
+    z, score = of_rows(hmm._decode, np.array([1.0, 0.0]), A, log_B, lengths)
     assert z.sum() == T - switch
     assert score[0] == pytest.approx(exact, rel=1e-12)
 
@@ -238,7 +244,7 @@ def test_plain_forward_keeps_a_likelihood_that_underflows():
     assert np.exp(f.log_likelihood) == 0
 
 
-# Fast variants -------------------------------------------------------------------------------
+# What the estimators use ---------------------------------------------------------------------
 
 
 def chains():
@@ -261,11 +267,8 @@ def chains():
 
 
 @pytest.mark.parametrize(("name", "A", "spread"), chains())
-@pytest.mark.parametrize("short", [0, 4096])
-@pytest.mark.parametrize("lengths", [[3000], [1] * 5 + [7, 900, 2, 40, 40], [30] * 40, [300, 2700]])
-def test_fast_variants_equal_the_printed_functions(monkeypatch, name, A, spread, lengths, short):
-    """``short`` rows decide between guesses at the seams and transfers: both are tried."""
-    monkeypatch.setattr(hmm, "_SHORT", short)
+@pytest.mark.parametrize("lengths", [[3000], [1] * 5 + [7, 900, 2, 40, 40], [30] * 40])
+def test_scaled_recursions_equal_those_in_logarithms(name, A, spread, lengths):
     rng = np.random.default_rng(len(name))
     lengths = np.array(lengths)
     K, n = len(A), lengths.sum()
@@ -273,27 +276,24 @@ def test_fast_variants_equal_the_printed_functions(monkeypatch, name, A, spread,
     starts = np.cumsum(lengths) - lengths
     parts = [log_B[a : a + m] for a, m in zip(starts, lengths)]
     plain = [posteriors(pi, A, part) for part in parts]
-    gamma, transitions, each = hmm._fast_smooth(pi, A, log_B, lengths)
+    gamma, transitions, each = of_rows(hmm._smooth, pi, A, log_B, lengths)
     expected = np.array([p.log_likelihood for p in plain])
     np.testing.assert_allclose(each, expected, rtol=1e-11, atol=1e-9)
     np.testing.assert_allclose(gamma, np.concatenate([p.gamma for p in plain]), atol=1e-10)
     total = sum(p.xi.sum(axis=0) for p in plain)
     np.testing.assert_allclose(transitions, total, atol=1e-10 * n)
-    alone = hmm._fast_log_likelihood(pi, A, log_B, lengths)
+    alone = of_rows(hmm._scores, pi, A, log_B, lengths)
     np.testing.assert_allclose(alone, expected, rtol=1e-11, atol=1e-9)
     paths = [viterbi(pi, A, part) for part in parts]
-    z, scores = hmm._fast_viterbi(pi, A, log_B, lengths)
+    z, scores = of_rows(hmm._decode, pi, A, log_B, lengths)
     expected = np.array([p.log_probability for p in paths])
     np.testing.assert_allclose(scores, expected, rtol=1e-11, atol=1e-9)
     assert z.tolist() == np.concatenate([p.states for p in paths]).tolist()
 
 
-@pytest.mark.parametrize(("short", "medium"), [(0, 0), (0, 2**16), (4096, 2**16)])
 @pytest.mark.parametrize("zero", [0.0, 0.3])
-def test_symbols_give_what_their_rows_of_log_densities_give(monkeypatch, short, medium, zero):
+def test_symbols_give_what_their_rows_of_log_densities_give(zero):
     """Missing symbols, and with ``zero`` = 0 one that no state emits, in one of four sequences."""
-    monkeypatch.setattr(hmm, "_SHORT", short)
-    monkeypatch.setattr(hmm, "_MEDIUM", medium)
     rng = np.random.default_rng(5)
     e = rng.dirichlet(np.ones(4), 3)
     e[:, 3] *= zero
@@ -303,21 +303,78 @@ def test_symbols_give_what_their_rows_of_log_densities_give(monkeypatch, short, 
     x = rng.integers(-1, 3, lengths.sum())
     x[702] = 3
     rows, coded = emission.log_density(x), hmm._densities(emission, x)
-    assert isinstance(coded, hmm._Coded)
-    each = hmm._fast_log_likelihood(pi, A, coded, lengths)
+    assert coded.log_B.shape == (5, 3)  # a row for each symbol, and one for those that are missing
+    each = hmm._scores(pi, A, coded, lengths)
     assert (each == -np.inf).tolist() == [False, zero == 0, False, False]
-    np.testing.assert_allclose(each, hmm._fast_log_likelihood(pi, A, rows, lengths), rtol=1e-13)
+    np.testing.assert_allclose(each, of_rows(hmm._scores, pi, A, rows, lengths), rtol=1e-13)
     starts = np.cumsum(lengths) - lengths
     parts = [posteriors(pi, A, rows[a : a + m]) for a, m in zip(starts, lengths)]
     np.testing.assert_allclose(each, [p.log_likelihood for p in parts], rtol=1e-12)
-    gamma, transitions, _ = hmm._fast_smooth(pi, A, coded, lengths)
+    gamma, transitions, _ = hmm._smooth(pi, A, coded, lengths)
     np.testing.assert_allclose(gamma, np.concatenate([p.gamma for p in parts]), atol=1e-12)
     np.testing.assert_allclose(transitions, sum(p.xi.sum(axis=0) for p in parts), atol=1e-10)
-    z, scores = hmm._fast_viterbi(pi, A, coded, lengths)
+    z, scores = hmm._decode(pi, A, coded, lengths)
     paths = [viterbi(pi, A, rows[a : a + m]) for a, m in zip(starts, lengths)]
     np.testing.assert_allclose(scores, [p.log_probability for p in paths], rtol=1e-12)
     possible = np.repeat(each > -np.inf, lengths)
     assert z[possible].tolist() == np.concatenate([p.states for p in paths])[possible].tolist()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_where_plain_numbers_give_up_logarithms_take_over(seed):
+    """Zeros and densities over thousands of nats: sure results are right, others are not used."""
+    rng = np.random.default_rng(seed)
+    K, T = 3, 60
+    A = rng.dirichlet(np.ones(K), K) * (rng.random((K, K)) < 0.6) + 1e-3 * np.eye(K)
+    A[0, 1:] *= 10.0 ** -rng.integers(0, 120, K - 1)
+    A /= A.sum(axis=1, keepdims=True)
+    log_B = -rng.exponential(10.0 ** rng.uniform(0, 3), (T, K))
+    log_B[rng.random((T, K)) < 0.05] = -np.inf
+    pi, d = np.eye(K)[0], hmm._table(log_B, np.arange(T))
+    exact = posteriors(pi, A, log_B)
+    assert hmm._scores(pi, A, d, np.array([T])) == pytest.approx(exact.log_likelihood, rel=1e-12)
+    gamma, transitions, _ = hmm._smooth(pi, A, d, np.array([T]))
+    np.testing.assert_allclose(gamma, exact.gamma, atol=1e-11)
+    np.testing.assert_allclose(transitions, exact.xi.sum(axis=0), atol=1e-9)
+
+
+def test_both_ways_are_taken_by_the_tests_above():
+    """Left to right over far densities needs logarithms; where chains mix, plain numbers do."""
+    log_B = 300 * np.random.default_rng(0).standard_normal((500, 3))
+    d, pi = hmm._table(log_B, np.arange(500)), np.full(3, 1 / 3)
+    sure = {name: hmm._filter(pi, A, d, [500])[2][0] for name, A, _ in chains()[:3:2]}
+    assert sure == {"mixing": True, "left-right": False}
+
+
+def test_long_sequences_in_logarithms_are_counted_in_chunks():
+    rng = np.random.default_rng(3)
+    pi, A, log_B = rng.dirichlet([1, 1]), rng.dirichlet([1, 1], 2), rng.standard_normal((50, 2))
+    exact = posteriors(pi, A, log_B)
+    for chunk in (1, 7, 49, 50, 4096):
+        gamma, transitions, value = hmm._log_smooth(pi, A, log_B, chunk)
+        np.testing.assert_allclose(transitions, exact.xi.sum(axis=0), rtol=1e-12)
+        np.testing.assert_allclose(gamma, exact.gamma, rtol=1e-12)
+        assert value == exact.log_likelihood
+
+
+@pytest.mark.parametrize(
+    "name", ["_scaled_forward", "_log_forward", "_log_backward", "_best_paths"]
+)
+def test_loops_without_numba_give_the_same(name):
+    rng = np.random.default_rng(1)
+    pi, A, log_B = rng.dirichlet([1, 1, 1]), rng.dirichlet([1, 1, 1], 3), -rng.random((40, 3))
+    d, loop = hmm._table(log_B, np.arange(40)), getattr(hmm, name)
+    arguments = {
+        "_scaled_forward": (pi, A.T, d.B, d.row, np.array([25, 40])),
+        "_log_forward": (log(pi), log(A), log_B),
+        "_log_backward": (log(A), log_B),
+        "_best_paths": (log(pi), log(A.T), log_B, d.row, np.array([25, 40])),
+    }[name]
+    fast = loop(*arguments)
+    with uncompiled():
+        slow = loop(*arguments)
+    for a, b in zip(fast, slow):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
 
 
 # Markov chains, sampling ---------------------------------------------------------------------
@@ -439,17 +496,27 @@ def test_expected_counts_total_the_number_of_starts_transitions_and_symbols():
     assert c.emission[0].sum(axis=0) == pytest.approx(np.bincount(x))
 
 
-def test_chunks_add_up_to_the_whole_and_fast_counts_are_the_same():
+def test_chunks_add_up_to_the_whole():
     model, x, _ = weather()
     whole = expected_counts(model, x, [50, 30, 40])
     parts = add_counts(
         expected_counts(model, x[:50]), expected_counts(model, x[50:], lengths=[30, 40])
     )
-    for other in (parts, hmm._fast_counts(model, x, [50, 30, 40])):
-        np.testing.assert_allclose(other.start, whole.start, rtol=1e-12)
-        np.testing.assert_allclose(other.transitions, whole.transitions, rtol=1e-11)
-        np.testing.assert_allclose(other.emission[0], whole.emission[0], rtol=1e-11)
-        assert other.log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-12)
+    np.testing.assert_allclose(parts.start, whole.start, rtol=1e-12)
+    np.testing.assert_allclose(parts.transitions, whole.transitions, rtol=1e-11)
+    np.testing.assert_allclose(parts.emission[0], whole.emission[0], rtol=1e-11)
+    assert parts.log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-12)
+
+
+def test_counts_are_the_sums_of_the_posteriors():
+    model, x, _ = weather()
+    c, log_B = expected_counts(model, x, [50, 30, 40]), model.emission.log_density(x)
+    parts = [posteriors(model.pi, model.A, B) for B in np.split(log_B, [50, 80])]
+    np.testing.assert_allclose(c.start, sum(p.gamma[0] for p in parts), rtol=1e-12)
+    np.testing.assert_allclose(c.transitions, sum(p.xi.sum(axis=0) for p in parts), rtol=1e-11)
+    gamma = np.concatenate([p.gamma for p in parts])
+    for v in range(3):
+        np.testing.assert_allclose(c.emission[0][:, v], gamma[x == v].sum(axis=0), rtol=1e-11)
 
 
 def test_baum_welch_never_falls_and_reaches_a_stationary_point():
@@ -459,7 +526,7 @@ def test_baum_welch_never_falls_and_reaches_a_stationary_point():
         np.array([[0.6, 0.4], [0.4, 0.6]]),
         CategoricalEmission(np.array([[0.5, 0.3, 0.2], [0.2, 0.3, 0.5]])),
     )
-    fit = baum_welch(start, x, tol=1e-11, max_iter=5000, counts=hmm._fast_counts)
+    fit = baum_welch(start, x, tol=1e-11, max_iter=5000)
     assert fit.converged
     assert (np.diff(fit.trace) >= -1e-9).all()
     assert fit.trace[-1] > fit.trace[0]

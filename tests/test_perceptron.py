@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
+from mllib.compiled import uncompiled
 from mllib.decision_theory import add_intercept
 from mllib.perceptron import (
     BatchPerceptron,
     KernelPerceptron,
     Perceptron,
-    _perceptron_by_blocks,
     averaged_weights,
     batch_perceptron,
     functional_margin,
@@ -75,23 +75,27 @@ def test_ties_read_as_negative_leave_a_zero_score_of_a_negative_example_alone():
     assert perceptron([[1.0]], [-1.0]).order.tolist() == [0]
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_blocks_make_the_same_run_as_the_printed_loop(seed):
-    X, y = integer_sample(seed, n=200, d=4)
-    plain = perceptron(X, y, eta=2.0, max_epochs=7)
-    fast = _perceptron_by_blocks(y[:, None] * X, eta=2.0, max_epochs=7)
-    for a, b in zip(plain, fast):
-        assert np.array_equal(a, b)
+@pytest.mark.parametrize("ties", ["mistake", "negative"])
+def test_compiled_and_plain_loops_make_the_same_run(ties):
+    rng = np.random.default_rng(2)
+    X, y = rng.standard_normal((40, 3)), rng.choice([-1.0, 1.0], 40)
+    run = perceptron(X, y, eta=0.3, max_epochs=5, ties=ties)
+    pocket = pocket_weights(X, y, run, eta=0.3)
+    with uncompiled():
+        plain = perceptron(X, y, eta=0.3, max_epochs=5, ties=ties)
+        same = pocket_weights(X, y, run, eta=0.3)
+    assert all(np.array_equal(a, b) for a, b in zip(run, plain))
+    assert np.array_equal(pocket[0], same[0])
+    assert pocket[1] == same[1]
 
 
-def test_blocks_make_the_same_run_in_random_order():
+def test_a_shuffled_run_visits_in_the_order_of_the_generator():
     X, y = integer_sample(3, n=200, d=4)
-    plain = perceptron(X, y, rng=np.random.default_rng(1))
+    run = perceptron(X, y, rng=np.random.default_rng(1))
     rng = np.random.default_rng(1)
-    fast = _perceptron_by_blocks(y[:, None] * X, eta=1.0, max_epochs=1000, rng=rng)
-    assert np.array_equal(plain.order, fast.order)
-    assert plain.converged
-    assert fast.converged
+    visits = np.concatenate([rng.permutation(200) for _ in run.mistakes])
+    assert np.array_equal(visits[run.steps], run.order)
+    assert run.converged
 
 
 def test_steps_say_when_each_mistake_was_made():

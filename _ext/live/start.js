@@ -22,6 +22,7 @@
 
   // Thebe pairs the n-th source with the n-th output.
   const prepare = () => cells.forEach((cell) => {
+    cell.querySelectorAll("details").forEach((fold) => { fold.open = true; });
     cell.querySelectorAll(".copybtn").forEach((copy) => copy.remove());
     const source = cell.querySelector(".cell_input pre");
     source.dataset.liveSource = "";
@@ -49,6 +50,7 @@
       kernelOptions: { kernelName: "python3", path: "/" },
       serverSettings: { baseUrl, wsUrl: baseUrl.replace(/^http/, "ws"), token, appendToken: true },
     });
+    notebook.rendermime.removeMimeType("text/markdown"); // claims show their plain text: nothing typesets formulas here
     await server.ready;
     const session = await server.startNewSession(notebook.rendermime);
     if (!session) throw new Error("the kernel did not start");

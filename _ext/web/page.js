@@ -162,6 +162,19 @@
     one("#main-content")?.focus({preventScroll: true});
   });
 
+  // The reading view folds code, the checking view shows all of it; the choice is kept.
+  const view = one(".view-switch");
+  const check = (yes) => {
+    view.setAttribute("aria-pressed", yes);
+    for (const code of all(".code-fold")) code.open = yes;
+  };
+  if (view && kept("view") === "checking") check(true);
+  view?.addEventListener("click", () => {
+    const yes = view.getAttribute("aria-pressed") !== "true";
+    check(yes);
+    kept("view", yes ? "checking" : "reading");
+  });
+
   // Folds: solutions and what else is marked so; a link into one opens it, and so does printing.
   const chevron = '<svg xmlns="http://www.w3.org/2000/svg" class="tb-icon" viewBox="0 0 24 24" fill="none" ' +
     'stroke="currentColor" stroke-width="1.5" aria-hidden="true"><polyline points="9 6 15 12 9 18"/></svg>';
@@ -215,7 +228,7 @@
   window.addEventListener("beforeprint", () => {
     opened = folds.filter((box) => box.classList.contains("toggle-hidden"));
     opened.forEach((box) => fold(box, false));
-    all("main details:not([open])").forEach((box) => {
+    all("main details:not([open], .code-fold)").forEach((box) => {
       box.open = true;
       opened.push(box);
     });

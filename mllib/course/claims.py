@@ -7,7 +7,8 @@ A claim stands in the cell after its theorem and is written as
         c.tight("largest ratio of mistakes to bound", np.max(mistakes / bounds), at_least=0.5)
         c.necessary("without separability: no clean pass in 1000", min(mistakes_per_pass) > 0)
 
-The text of a verdict is a sentence for the reader; its formulas stand in dollars, in simple TeX.
+The text of a verdict is a sentence for the reader; its formulas stand in dollars, in simple TeX,
+and names of the code between backquotes.
 The claim shows the names of the results and one line per verdict, and raises ``ClaimFailure``,
 which names the claim and the first case that fails, as soon as a check fails. In a terminal it
 prints plain text. In a notebook it displays that text together with Markdown, in which formulas
@@ -159,10 +160,10 @@ def _first_failing(cases):
 
 
 def _escaped(text):
-    """Return ``text`` as Markdown that shows every character as it is, formulas apart."""
-    pieces = text.split("$")
+    """Return ``text`` as Markdown that shows each character as it is, formulas and code apart."""
+    pieces = re.split(r"(\$[^$]*\$|`[^`]*`)", text)
     pieces[::2] = [re.sub(r"([\\`*_<>\[\]{}&~|#])", r"\\\1", piece) for piece in pieces[::2]]
-    return "$".join(pieces)
+    return "".join(pieces)
 
 
 def _show(plain, markdown):

@@ -293,7 +293,8 @@ def test_each_code_cell_has_a_copy_button_that_the_keyboard_shows(tab):
     cells = page.locator(".cell_input .highlight")
     assert page.locator(".cell_input button.copybtn").count() == cells.count() > 20
     button = page.locator("#claim-perceptron-mistake-bound .cell_input button.copybtn")
-    page.keyboard.press("Tab")
+    page.locator("#claim-perceptron-mistake-bound summary").focus()
+    page.keyboard.press("Enter")
     button.focus()
     expect(button).to_have_css("opacity", "1")
     page.keyboard.press("Enter")

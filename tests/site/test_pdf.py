@@ -106,16 +106,25 @@ def test_figures_and_code_are_in_place(printed, parts):
     start, end = numbers["perceptron"], numbers["concentration"]
     text = " ".join(done.text(page) for page in range(start, end))
     plain = re.sub(r"\s", "", text)
-    assert 'withclaim("perceptron-mistake-bound")asc:' in plain
-    assert "holdsmistakes<=R^2|w*|^2/gamma^2" in plain
-    assert text.count("Verified: this cell was run") >= 10
-    assert "Hide code cell source" not in text
+    assert "withclaim(" not in plain  # folded on the page, left out on paper
+    assert "necessarywithoutH3:nocleanpassin1000onXOR" in plain
+    assert len(re.findall(r"Verified: \S+ (?:checks were|cell was) run", text)) >= 10
     drawn = sum(
         b"/XObject" in done.objects[n]
         or b" re\n" in done._stream(done._reference(done.objects[n], b"Contents"))
         for n in done.pages[start - 1 : end - 1]
     )
     assert drawn > 5
+
+
+def test_the_checking_view_can_be_printed_too(parts):
+    (page, *_) = parts[1][1]
+    (read,), (checked,) = (
+        [html for _, html in pdf.articles(SITE, [page], code)] for code in (0, 1)
+    )
+    assert "code-fold" not in read
+    assert checked.count('<details open class="code-fold">') == checked.count("code-fold") > 15
+    assert read.count('class="verdict-card') == checked.count('class="verdict-card') > 10
 
 
 def test_every_page_number_in_contents_and_index_is_that_of_its_target(printed):

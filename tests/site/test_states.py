@@ -33,7 +33,8 @@ def test_without_scripts_everything_can_be_read_and_nothing_is_dead(new_tab, add
     links = tab.locator(".bd-docs-nav a.reference")
     assert links.count() > 8
     assert links.last.is_visible()
-    for dead in (".sidebar-toggle", ".theme-switch-button", ".search-button__button", ".copybtn"):
+    buttons = (".sidebar-toggle", ".theme-switch-button", ".search-button__button", ".copybtn")
+    for dead in (*buttons, ".view-switch"):
         assert tab.locator(f"{dead}:visible").count() == 0, dead
     for i in range(tab.locator("article .admonition").count()):
         assert tab.locator("article .admonition").nth(i).is_visible()
@@ -49,6 +50,79 @@ def test_without_scripts_solutions_stand_open_and_the_notebook_can_be_fetched(ne
         assert tab.locator(shown).first.is_visible(), shown
     assert tab.locator("figure img.only-light").first.is_visible()
     assert not tab.locator("figure img.only-dark").first.is_visible()
+
+
+def test_without_scripts_verdicts_stand_open_and_a_click_shows_the_code(new_tab, address):
+    tab = new_tab(java_script_enabled=False)
+    tab.goto(f"{address}/{CHAPTER}")
+    claim = tab.locator("#claim-perceptron-mistake-bound")
+    verdicts = claim.locator(".verdicts li")
+    assert verdicts.count() == 6
+    assert all(verdicts.nth(i).is_visible() for i in range(6))
+    assert verdicts.first.locator(".katex").is_visible()
+    assert not claim.locator("pre").is_visible()
+    claim.locator("summary").click()
+    assert claim.locator("pre").is_visible()
+    claim.locator("summary").press("Enter")
+    assert not claim.locator("pre").is_visible()
+
+
+# Reading and checking ------------------------------------------------------------------------
+
+CLAIM = "#claim-perceptron-mistake-bound"
+
+
+def test_one_switch_shows_all_code_and_is_remembered(new_tab, address):
+    tab = new_tab()
+    errors = listened(tab)
+    tab.goto(f"{address}/{CHAPTER}")
+    folds, switch = tab.locator(".code-fold"), tab.get_by_role("button", name="Code", exact=True)
+    opened = tab.locator(".code-fold[open]")
+    assert folds.count() > 15
+    assert opened.count() == 0
+    expect(switch).to_have_attribute("aria-pressed", "false")
+    switch.press("Enter")
+    expect(opened).to_have_count(folds.count())
+    tab.goto(f"{address}/chapters/theory/concentration.html")
+    expect(switch).to_have_attribute("aria-pressed", "true")
+    assert opened.count() == folds.count() > 10
+    switch.click()
+    tab.reload()
+    expect(switch).to_have_attribute("aria-pressed", "false")
+    assert opened.count() == 0
+    assert errors == []
+
+
+def test_paper_shows_verdicts_and_code_in_the_checking_view_alone(new_tab, address):
+    tab = new_tab()
+    tab.goto(f"{address}/{CHAPTER}")
+    for shown in (False, True):
+        tab.emulate_media(media="print")
+        tab.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        assert tab.locator(f"{CLAIM} .verdicts").is_visible()
+        assert tab.locator(f"{CLAIM} pre").is_visible() == shown
+        assert not tab.locator(f"{CLAIM} summary").is_visible()
+        assert tab.locator(".solution pre").first.is_visible()
+        tab.evaluate("window.dispatchEvent(new Event('afterprint'))")
+        tab.emulate_media(media="screen")
+        tab.locator(".view-switch").click()
+
+
+@pytest.mark.parametrize("width", [390, 320])
+@pytest.mark.parametrize("page", [CHAPTER, "chapters/results/perceptron.html"])
+def test_no_verdict_is_cut_on_a_phone(new_tab, address, page, width):
+    tab = new_tab(viewport={"width": width, "height": 800})
+    tab.goto(f"{address}/{page}")
+    tab.add_style_tag(content=WHOLE)
+    cut = tab.evaluate(
+        """() => [...document.querySelectorAll('.verdicts li, .verdicts .katex-html *')]
+          .filter((part) => {
+            const box = (part.closest('.verdict-card') || part.closest('.verdicts'));
+            return part.getBoundingClientRect().right > box.getBoundingClientRect().right + 0.5;
+          }).map((part) => part.closest('li').innerText)"""
+    )
+    assert cut == []
+    assert tab.locator(".verdicts .katex").count() > 5
 
 
 # Without storage -----------------------------------------------------------------------------
