@@ -38,7 +38,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 from sphinx_proof.nodes import proof_node
 
-from _ext import graph, verdicts
+from _ext import graph, planted, verdicts
 from _ext.once import QUICK, once
 from _ext.verdicts import sentence as _titled
 
@@ -754,6 +754,8 @@ class FillPlaces(SphinxPostTransform):
             f"{verified} of them are run on their page."
         )
         box += nodes.paragraph("", summary, classes=["results-count"])
+        if said := planted.sentence(self.env.srcdir, self.shown):
+            box += nodes.paragraph("", said, classes=["results-faults"])
         box.extend(self.map())
         sections = []
         part = None
@@ -831,6 +833,8 @@ class FillPlaces(SphinxPostTransform):
         )
         back += nodes.Text(".")
         page += back
+        if said := planted.sentence(self.env.srcdir, [slug]):
+            page += nodes.paragraph("", said, classes=["results-faults"])
         entries = _section(f"entries-{slug}", [nodes.Text("Entries")])
         for entry in self.of_chapter[slug]:
             entries += self.result(entry, docname)
@@ -1127,6 +1131,7 @@ def chapter_pages(app):
             env.titles[own].astext(),
             writer.of_chapter[slug],
             writer.pages[own],
+            planted.blocks(env.srcdir).get(slug),
             [pair for pair in writer.pairs if set(pair) & set(writer.pages[own].anchors)],
             [writer.tests_for(claim, slug) for claim in writer.pages[own].claims],
             writer.kills,

@@ -57,6 +57,12 @@ STAGES = [
     [("as another processor runs it", [PYTHON, "tests/anywhere.py", "--variant", "none"])],
     [
         (
+            "planted faults are noticed",
+            [PYTHON, "tests/mutants.py", "all", "--sample", "12", "--seconds", "60"],
+        )
+    ],
+    [
+        (
             "site in a browser",
             [*PYTEST, "-n", WORKERS, "--dist", "loadscope", "--no-loadscope-reorder", "tests/site"],
         )

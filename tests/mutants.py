@@ -41,6 +41,7 @@ from typing import NamedTuple
 
 import yaml
 
+os.environ["MLLIB_COMPILE"] = "0"  # a loop runs as it is written, so that it can be changed
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -485,78 +486,91 @@ def reached(chapter, live, calling):
     return [chapter.cells[k] for k in sorted(chosen)]
 
 
-def gauge(chapter, children, sample=None, only=None, progress=None):
+def gauge(chapter, children, sample=None, only=None, register=(), progress=None):
     """Try the changes of a chapter; return how they ended, and what its statements notice."""
-    first = {}
+    plain, seen = as_it_is(chapter, children)
+    mutants = [m for m in chapter.mutants(seen) if only in (None, m[1].function)]
+    counts = Counter(chapter.is_printed(f, c.function) for f, c, _ in mutants)
+    mutants = drawn(chapter, mutants, sample, register)
+    stated = [(cell, *w) for cell in chapter.cells for w in weakened(cell) if only is None]
+    few = random.Random(chapter.slug).sample(range(len(stated)), min(sample or 10**6, len(stated)))
+    endings, noticed, space = {}, {}, fresh()
+
+    def start(cells, done, file=None, change=None):
+        def ended(result, by):
+            died = "time" if by in (signal.SIGPROF, signal.SIGALRM) else "error"
+            done(result or [died, "", -1, f"ended by signal {by}"])
+
+        children.start(lambda: run_in(chapter, space, cells, plain, file, change), ended)
+
+    def note(k):
+        def done(result):
+            endings[k] = result
+            if progress:
+                progress(len(endings), len(mutants))
+
+        return done
+
+    for cell in chapter.cells:
+        groups = {}
+        for k, (file, change, run) in enumerate(mutants):
+            calling = tuple(sorted(seen.calls.get((str(file), change.function), [-1])))
+            if run and calling[0] == cell.number:
+                groups.setdefault(calling, []).append((k, file, change))
+        for calling, members in groups.items():
+            cells = reached(chapter, plain["live"], calling)
+            for k, file, change in members:
+                start(cells, note(k), file, change)
+        for k in few:
+            if stated[k][0] is cell:
+                start(
+                    [cell],
+                    lambda result, k=k: noticed.__setitem__(k, result[0]),
+                    None,
+                    stated[k][2],
+                )
+        children.finish()
+        for calling, members in groups.items():  # had a cell been left out that was needed?
+            cells = reached(chapter, plain["live"], calling)
+            ran = [c for c in cells if c.number <= max(endings[k][2] for k, *_ in members)]
+            if len(ran) == (ran[-1].number - cell.number + 1 if ran else 0):
+                continue
+            unbroken = []
+            start(ran, unbroken.append)
+            children.finish()
+            for k, file, change in members if unbroken[0][0] != "alive" else ():
+                start(chapter.cells[cell.number :], note(k), file, change)
+        children.finish()
+        cell.run(space)
+    tried = []
+    for k, (file, change, _) in enumerate(mutants):
+        idle = "no cell runs it" if change.span else "no cell passes another value"
+        shown = chapter.is_printed(file, change.function)
+        tried.append((shown, file, change, endings.get(k, ["alive", "", -1, idle])))
+    statements = [
+        (stated[k][1], stated[k][0].claims[0], stated[k][2], noticed[k]) for k in sorted(few)
+    ]
+    return tried, counts, statements
+
+
+def as_it_is(chapter, children):
+    """Run the chapter unbroken, once plainly and once traced; stop if it fails."""
+    runs = {}
     for traced in (False, True):
         children.start(
             lambda traced=traced: unbroken(chapter, traced),
-            lambda result, _, traced=traced: first.__setitem__(traced, result),
+            lambda result, _, traced=traced: runs.__setitem__(traced, result),
         )
     children.finish()
-    for result in first.values():
+    for result in runs.values():
         if result is None or "failed" in result:
             why = result["failed"] if result else "the process ended"
             sys.exit(f"{chapter.slug} fails as it is, before anything is changed: {why}")
-    plain, traced = first[False], first[True]
     seen = Seen(())
-    seen.calls = {(file, name): set(cells) for file, name, cells in traced["calls"]}
-    seen.lines = {tuple(x) for x in traced["lines"]}
-    seen.passed = {tuple(x) for x in traced["passed"]}
-    mutants = [m for m in chapter.mutants(seen) if only in (None, m[1].function)]
-    counts = Counter(chapter.is_printed(f, c.function) for f, c, _ in mutants)
-    mutants = drawn(chapter, mutants, sample)
-    outcomes, sharpness = {}, []
-    alone, space = {}, fresh()
-    for cell in chapter.cells:
-        at = cell.number
-        here = [
-            (k, file, change)
-            for k, (file, change, run) in enumerate(mutants)
-            if run and min(seen.calls[str(file), change.function]) == at
-        ]
-        for calling in {tuple(seen.calls[str(file), change.function]) for _, file, change in here}:
-            cells = alone[calling] = reached(chapter, plain["live"], calling)
-
-            def rehearsed(result, _, calling=calling, at=at):
-                if result is None or result[0] != "alive":  # some use of a name was overlooked
-                    alone[calling] = chapter.cells[at:]
-
-            children.start(lambda cells=cells: run_in(chapter, space, cells, plain), rehearsed)
-        children.finish()
-        for k, file, change in here:
-
-            def done(result, ending, k=k):
-                died = ["time", "", -1] if ending in (signal.SIGPROF, signal.SIGALRM) else None
-                outcomes[k] = result or died or ["error", "", -1, f"ended by signal {ending}"]
-                if progress:
-                    progress(len(outcomes), len(mutants))
-
-            cells = alone[tuple(seen.calls[str(file), change.function])]
-            children.start(
-                lambda f=file, c=change, cells=cells: run_in(chapter, space, cells, plain, f, c),
-                done,
-            )
-        if only is None:
-            for kind, change in weakened(cell, sample):
-                children.start(
-                    lambda c=change, cell=cell: run_in(chapter, space, [cell], plain, None, c),
-                    lambda result, _, kind=kind, c=change, cell=cell: sharpness.append(
-                        (kind, cell.claims[0], c, result[0] if result else "error")
-                    ),
-                )
-        cell.run(space)
-    children.finish()
-    tried = [
-        (
-            chapter.is_printed(f, c.function),
-            f,
-            c,
-            outcomes.get(k, ["alive", "", -1, "no cell runs it"]),
-        )
-        for k, (f, c, _) in enumerate(mutants)
-    ]
-    return tried, counts, sharpness
+    seen.calls = {(file, name): set(cells) for file, name, cells in runs[True]["calls"]}
+    seen.lines = {tuple(x) for x in runs[True]["lines"]}
+    seen.passed = {tuple(x) for x in runs[True]["passed"]}
+    return runs[False], seen
 
 
 def run_in(chapter, space, cells, plain, file=None, change=None):
@@ -576,8 +590,9 @@ def run_in(chapter, space, cells, plain, file=None, change=None):
     return outlive(chapter, space, cells, plain["times"], plain["digests"])
 
 
-def drawn(chapter, mutants, sample):
-    """Return a seeded sample, half of it from printed functions, in the order of the text."""
+def drawn(chapter, mutants, sample, register):
+    """Return a seeded sample in the order of the text: half from printed functions, and besides
+    those that the register lists."""
     if not sample or sample >= len(mutants):
         return mutants
     chance = random.Random(chapter.slug)
@@ -585,14 +600,16 @@ def drawn(chapter, mutants, sample):
     printed = [k for shown, k in marked if shown]
     others = [k for shown, k in marked if not shown]
     few = min(len(printed), max(sample // 2, sample - len(others)))
-    chosen = chance.sample(printed, few) + chance.sample(others, sample - few)
+    chosen = {*chance.sample(printed, few), *chance.sample(others, sample - few)}
+    keys = [key(chapter.slug, f, c) for f, c, _ in mutants] if register else []
+    chosen |= {k for k, name in enumerate(keys) if name in register}
     return [mutants[k] for k in sorted(chosen)]
 
 
 # Statements ------------------------------------------------------------------------------------
 
 
-def weakened(cell, sample=None):
+def weakened(cell):
     """Return changes ``(kind, change)`` of what a claim states, which its check ought to notice.
 
     A comparison turned round must fail. So should a size that is wrong by a factor of two: the
@@ -698,7 +715,7 @@ def block(chapter, rows, made, sharpness):
     printed = [r for r in rows if r.printed]
     others = [r for r in rows if not r.printed]
     weights = made[True] * share(printed) + made[False] * share(others)
-    kills = Counter(n for r in rows if r.ending[1] for n in r.ending[1].split(", "))
+    kills = Counter(r.ending[1].split(", ")[0] for r in rows if r.ending[1])  # its first name
     sharp = {}
     for kind, _, _, outcome in sharpness:
         sides = sharp.setdefault(kind, {"sharp": 0, "blunt": 0})
@@ -772,7 +789,9 @@ def look(chapter, options):
     children = Children()
     os.chdir(chapter.text.parent)
     try:
-        tried, made, sharpness = gauge(chapter, children, options.sample, options.function, show)
+        tried, made, sharpness = gauge(
+            chapter, children, options.sample, options.function, register, show
+        )
     finally:
         children.kill()
     rows = [Row(*t, register.get(key(chapter.slug, t[1], t[2]), "")) for t in tried]
@@ -787,7 +806,11 @@ def look(chapter, options):
         for r in rows
         if r.reason and r.outcome != "reason"
     ]
-    if not options.function:
+    if options.seconds:
+        old = read(options.root / "chapters" / "mutants.yml").get(chapter.slug, {}).get("all", {})
+        if old and not set(old) & {"alive", "output only"}:  # a chapter without survivors stays so
+            wrong += [f"survives: {line}" for line in survivors(rows)]
+    elif not options.function:
         made = block(chapter, rows, made, sharpness)
         print(yaml.safe_dump(made["statements"], default_flow_style=True).strip())
         publish(options.root / "chapters" / "mutants.yml", chapter.slug, made)
@@ -800,6 +823,9 @@ def main(argv=None):
     parser.add_argument("chapter", nargs="?", default="all", help="a slug, or all")
     parser.add_argument("--sample", type=int, help="how many changes at most, the same each time")
     parser.add_argument("--function", help="only the changes of this function")
+    parser.add_argument(
+        "--seconds", type=float, help="a sample for the gate: begin no chapter after that"
+    )
     parser.add_argument("--root", type=Path, default=ROOT, help=argparse.SUPPRESS)
     parser.add_argument("--package", default="mllib", help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
@@ -811,8 +837,19 @@ def main(argv=None):
         names = ", ".join(t.stem for t in texts)
         sys.exit(f"There is no chapter {options.chapter!r}. CHAPTER is one of: {names}; or all.")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    failed = 0
+    failed, start = 0, time.time()
+    if options.seconds:
+        chosen = in_turn(chosen, options)
+        register = reasons(options.root / "chapters" / "survivors.yml")
+        for text in chosen:
+            gone = stale(Chapter(text, options.root, options.package), register)
+            print(
+                *(f"survivors.yml: there is no such change any more: {k}" for k in gone), sep="\n"
+            )
+            failed += len(gone)
     for text in chosen:
+        if options.seconds and time.time() - start > options.seconds:
+            break
         sys.stdout.flush()
         pid = os.fork()
         if pid == 0:
@@ -824,6 +861,15 @@ def main(argv=None):
             os.waitpid(pid, 0)
             raise
     return min(1, failed)
+
+
+def in_turn(texts, options):
+    """Return the chapters in a seeded order, those first whose score is that of another text."""
+    blocks = read(options.root / "chapters" / "mutants.yml")
+    chapters = [Chapter(t, options.root, options.package) for t in texts]
+    random.Random("the sample of the gate").shuffle(chapters)
+    same = {c.slug: blocks.get(c.slug, {}).get("made_from") == c.fingerprint() for c in chapters}
+    return [c.text for c in sorted(chapters, key=lambda c: same[c.slug])]
 
 
 def one(text, options):

@@ -300,6 +300,19 @@ def test_faults_are_reported_again_when_another_page_changes(project):
     only(again, "more-zero")
 
 
+def test_results_say_what_share_of_planted_faults_was_noticed_where_they_were_counted(project):
+    assert project.build({"sums": GOOD_PAGE}) == []
+    assert "lanted fault" not in project.page("results") + project.page("results/sums")
+    died = {"claim": 6, "error": 2, "alive": 2, "reason": 5}
+    block = {"tried": 15, "printed": {"claim": 3}, "all": died, "claims": {"sums-zero": 6}}
+    path = project.folder / "source" / "chapters" / "mutants.yml"
+    path.write_text(yaml.safe_dump({"sums": block, "elsewhere": block}), encoding="utf-8")
+    assert project.build({"sums": GOOD_PAGE}) == []
+    assert "6 planted faults caught" in project.page("results/sums")
+    for page in ("results", "results/sums"):
+        assert "of 15 small changes in the code of this chapter, 80" in project.page(page)
+
+
 def test_the_list_of_results_follows_a_change_of_a_chapter(project):
     project.build({"sums": GOOD_PAGE})
     changed = claim("sums-zero", shown="`sums-zero`\n\n- **holds** in 77 cases")
@@ -761,6 +774,19 @@ def test_the_table_of_speed_names_its_rows_and_columns():
     assert [line.find("td/span").text for line in lines] == ["met", "missed"]
     assert lines[0].find("th").text == "fit 20\N{NARROW NO-BREAK SPACE}000 x 1"
     assert "loss < 1: 0.25 and 0.5" in [td.text for td in lines[0].findall("td")]
+
+
+def test_a_row_with_loops_shows_its_ratio_without_numba_and_what_compiling_takes():
+    row = measured(0.5, 1)
+    assert benchmarks.without_numba(row) == "the same"
+    assert benchmarks.without_numba(row | {"loops": True}) == "not measured"
+    plain = {"ratio": 30.0, "spread": [29.0, 31.0]}
+    shown = benchmarks.without_numba(row | {"loops": True, "plain": plain})
+    assert shown.replace("\N{NO-BREAK SPACE}", " ") == "30 (29 to 31)"
+    assert "Compiling" not in benchmarks.section("sums", MEASURED).astext()
+    both = MEASURED | {"compilation": {"cold": 4.21, "kept": 0.333}}
+    text = benchmarks.section("sums", both).astext()
+    assert "takes 4.2 seconds once for all, and 0.33 seconds in each process" in text
 
 
 def test_a_missed_target_is_listed_with_its_reason_and_counted():

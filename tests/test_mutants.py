@@ -220,6 +220,24 @@ def test_the_register_of_survivors_gives_reasons_and_may_not_be_stale(tmp_path):
         assert said in bad.stdout
 
 
+def test_the_gate_takes_a_sample_and_holds_a_chapter_to_having_no_survivors(tmp_path):
+    folder = made(tmp_path)
+    score, register = (folder / "chapters" / f"{name}.yml" for name in ("mutants", "survivors"))
+    score.write_text(yaml.safe_dump({"toy": {"all": {"claim": 9, "alive": 1}}}), "utf-8")
+    before = score.read_text("utf-8")
+    gate = ("--sample", "12", "--seconds", "60")
+    assert run(folder, *gate).returncode == 0
+    assert score.read_text("utf-8") == before
+    score.write_text(yaml.safe_dump({"toy": {"all": {"claim": 9}}}), "utf-8")
+    bad = run(folder, *gate)
+    assert bad.returncode == 1
+    assert "survives: " in bad.stdout
+    score.write_text(before, "utf-8")
+    row = {"chapter": "toy", "function": "toy.half", "line": "gone", "change": "", "reason": ""}
+    register.write_text(yaml.safe_dump([row]), "utf-8")
+    assert "no such change any more" in run(folder, *gate).stdout
+
+
 def test_a_chapter_that_fails_as_it_is_gets_named_before_anything_is_changed(tmp_path):
     folder = made(tmp_path, CHAPTER.replace("half(4) == 2", "half(4) == 3"))
     result = run(folder)

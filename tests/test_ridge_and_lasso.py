@@ -53,7 +53,9 @@ def lasso_by_enumeration(X, y, lam):
         A = np.flatnonzero(s)
         if A.size and A.size <= len(X):
             w = np.zeros(len(s))
-            w[A] = np.linalg.lstsq(X[:, A].T @ X[:, A], X[:, A].T @ y - lam / 2 * s[A])[0]
+            w[A] = np.linalg.lstsq(X[:, A].T @ X[:, A], X[:, A].T @ y - lam / 2 * s[A], rcond=None)[
+                0
+            ]
             best = min(best, np.sum((y - X @ w) ** 2) + lam * np.abs(w).sum())
     return best
 
@@ -142,7 +144,7 @@ def test_nearly_collinear_columns_keep_their_digits_in_the_estimator():
     X = np.column_stack([X, X[:, 0] + 1e-6 * X[:, 1]])
     lam = 1e-9
     w = Ridge(lam, fit_intercept=False).fit(X, y).coef_
-    reference = np.linalg.lstsq(*augment(X, y, lam))[0]
+    reference = np.linalg.lstsq(*augment(X, y, lam), rcond=None)[0]
     assert ridge_objective(w, X, y, lam) <= ridge_objective(reference, X, y, lam) * (1 + 1e-12)
     np.testing.assert_allclose(w, reference, rtol=1e-4)
 
