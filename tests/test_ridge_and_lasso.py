@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 from scipy.stats import norm
 
 from mllib.base import ConvergenceWarning
+from mllib.compiled import uncompiled
 from mllib.decision_theory import add_intercept
 from mllib.linear_algebra import numeric_gradient, outer_product_sum, svd_solve
 from mllib.ridge_and_lasso import (
@@ -53,7 +54,9 @@ def lasso_by_enumeration(X, y, lam):
         A = np.flatnonzero(s)
         if A.size and A.size <= len(X):
             w = np.zeros(len(s))
-            w[A] = np.linalg.lstsq(X[:, A].T @ X[:, A], X[:, A].T @ y - lam / 2 * s[A])[0]
+            w[A] = np.linalg.lstsq(X[:, A].T @ X[:, A], X[:, A].T @ y - lam / 2 * s[A], rcond=None)[
+                0
+            ]
             best = min(best, np.sum((y - X @ w) ** 2) + lam * np.abs(w).sum())
     return best
 
@@ -142,7 +145,7 @@ def test_nearly_collinear_columns_keep_their_digits_in_the_estimator():
     X = np.column_stack([X, X[:, 0] + 1e-6 * X[:, 1]])
     lam = 1e-9
     w = Ridge(lam, fit_intercept=False).fit(X, y).coef_
-    reference = np.linalg.lstsq(*augment(X, y, lam))[0]
+    reference = np.linalg.lstsq(*augment(X, y, lam), rcond=None)[0]
     assert ridge_objective(w, X, y, lam) <= ridge_objective(reference, X, y, lam) * (1 + 1e-12)
     np.testing.assert_allclose(w, reference, rtol=1e-4)
 
@@ -618,3 +621,13 @@ def test_many_large_samples_are_solved_in_parts(shape):
     X[3] *= 1e4  # squaring this one would lose digits
     for x, y, w in zip(X, Y, ridge_many(X, Y, 2.0)):
         np.testing.assert_allclose(w, ridge_svd(x, y, 2.0), rtol=1e-8, atol=1e-9 * np.abs(w).max())
+
+
+def test_compiled_and_plain_descent_are_the_same():
+    rng = np.random.default_rng(4)
+    X, y = rng.standard_normal((30, 8)), rng.standard_normal(30)
+    fast = lasso(X, y, 3.0)
+    with uncompiled():
+        plain = lasso(X, y, 3.0)
+    assert np.array_equal(fast.w, plain.w)
+    assert fast.n_iter == plain.n_iter
