@@ -759,11 +759,11 @@ def softmax_hessian(W, X, weights=None):
     return H.reshape(K * d, K * d)
 
 
-def fit_softmax(X, Y, *, lam=0.0, weights=None, tol=1e-20, max_iter=100):
-    """Minimise E(W) + sum_jk lam_j W_jk^2 / 2 by Newton steps on all K d weights, from 0.
+def fit_softmax(X, Y, *, lam=0.0, weights=None, W0=None, tol=1e-20, max_iter=100):
+    """Minimise E(W) + sum_jk lam_j W_jk^2 / 2 by Newton steps on all K d weights.
 
     The Hessian is singular where nothing is penalised: a common vector added to all w_k changes no
-    probability. The shortest of the possible steps is taken, which leaves sum_k w_k at 0.
+    probability. A step leaves that sum as it is.
 
     Parameters
     ----------
@@ -774,6 +774,8 @@ def fit_softmax(X, Y, *, lam=0.0, weights=None, tol=1e-20, max_iter=100):
     lam : float or array of shape (d,)
         Penalty of each input's weights; give the offsets a 0.
     weights : array of shape (n,), optional
+    W0 : array of shape (d, K), optional
+        Start; 0 by default.
     tol : float
         As ``fit_irls``.
     max_iter : int
@@ -792,7 +794,9 @@ def fit_softmax(X, Y, *, lam=0.0, weights=None, tol=1e-20, max_iter=100):
     lam = _penalties(lam, X.shape[1])
     check_scalar(tol, "tol", low=0)
     check_scalar(max_iter, "max_iter", low=1, integer=True)
-    W = np.zeros((X.shape[1], Y.shape[1]))
+    W = np.zeros((X.shape[1], Y.shape[1])) if W0 is None else check_array(W0, "W0")
+    if W.shape != (X.shape[1], Y.shape[1]):
+        raise ValueError(f"W0 must have shape {(X.shape[1], Y.shape[1])}, got {W.shape}.")
 
     def objective(W):
         return softmax_loss(W, X, Y, s) + (lam @ W**2).sum() / 2
@@ -802,6 +806,7 @@ def fit_softmax(X, Y, *, lam=0.0, weights=None, tol=1e-20, max_iter=100):
         G = softmax_gradient(W, X, Y, s) + lam[:, None] * W
         H = softmax_hessian(W, X, s) + np.diag(np.tile(lam, Y.shape[1]))
         step = -_scaled_solve(H, G.T.ravel()).reshape(Y.shape[1], -1).T
+        step[lam == 0] -= step[lam == 0].mean(axis=1, keepdims=True)  # no common shift
         last, gap, t = gap, -(G * step).sum() / 2, 1.0
         done = gap <= tol * trace[-1] or last / 4 <= gap <= 1e-10 * trace[-1]  # only rounding left
         if done or n_iter == max_iter or (trace[-1] <= 1e-12 * trace[0] and not lam.any()):
