@@ -284,7 +284,8 @@ def categorical_log_likelihoods(X, tables):
     if X.ndim != 2 or X.shape[1] != len(tables):
         raise ValueError(f"X must have shape (m, {len(tables)}), one column for each table.")
     tables = [check_array(table, "tables") for table in tables]
-    if ((X < -1) | (X >= [table.shape[1] for table in tables])).any():
+    last = np.array([table.shape[1] for table in tables]) - 1
+    if ((X < -1) | (last < X)).any():
         raise ValueError("X must hold codes from -1 to V_j - 1 in column j.")
     g = np.zeros((len(X), len(tables[0])))
     for x, table in zip(X.T, tables):
