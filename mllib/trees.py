@@ -412,7 +412,7 @@ def summarise(rows, y, w, criterion, total):
 
 
 @compiled
-def scan_column(x, rows, y, w, W, mean, total, left, criterion, min_leaf, best, slack):
+def scan_column(x, rows, y, w, W, mean, total, left, criterion, min_leaf, min_weight, best, slack):
     """Return the largest gain, times W, among the cuts of one column, if it is above ``best``.
 
     ``rows`` are sorted by x; the cut c > 0 sends the first c of them left, and 0 says that none
@@ -439,8 +439,9 @@ def scan_column(x, rows, y, w, W, mean, total, left, criterion, min_leaf, best, 
             else:
                 left_sum += xlogx(a + w[r]) - xlogx(a)
                 right_sum += xlogx(b - w[r]) - xlogx(b)
-        if x[rows[i + 1]] > x[r] and min_leaf <= i + 1 <= n - min_leaf and W_left < W:
-            W_right = W - W_left
+        W_right = W - W_left
+        wide = min_leaf <= i + 1 <= n - min_leaf and W_left >= min_weight <= W_right
+        if x[rows[i + 1]] > x[r] and wide:
             if criterion == SQUARED:
                 gain = S * S * W / (W_left * W_right)
             elif criterion == GINI:
@@ -462,19 +463,15 @@ def midpoint(a, b):
 
 @compiled
 def search(
-    XT, order, start, end, y, w, W, mean, total, left, criterion, min_leaf, tried, pool, state
-):
+    XT, order, start, end, y, w, W, mean, total, left, criterion, min_leaf, min_weight, slack,
+    tried, pool, state,
+):  # fmt: skip
     """Return (column, cut, gain times W) of the best split of a node; the column is -1 if none is.
 
     All columns are looked at in order, or as many as ``tried`` of those that vary, at random.
     """
     d = len(pool)
     feature, cut, best, seen = -1, 0, -np.inf, 0
-    slack = _SLACK * W
-    if criterion == SQUARED:
-        slack = 0.0
-        for r in order[0, start:end]:
-            slack += _SLACK * w[r] * (y[r] - mean) ** 2
     for i in range(d):
         if tried < d:  # the next column of a random order
             state[0] = state[0] * 48271 % 2147483647
@@ -485,7 +482,7 @@ def search(
         if XT[j, rows[0]] == XT[j, rows[-1]]:
             continue
         gain, c = scan_column(
-            XT[j], rows, y, w, W, mean, total, left, criterion, min_leaf, best, slack
+            XT[j], rows, y, w, W, mean, total, left, criterion, min_leaf, min_weight, best, slack
         )
         if c > 0:
             feature, cut, best = j, c, gain
@@ -512,28 +509,10 @@ def partition(order, start, end, columns, goes_left, buffer):
 
 @compiled
 def grow_nodes(
-    XT,
-    order,
-    y,
-    w,
-    total,
-    criterion,
-    max_depth,
-    min_split,
-    min_leaf,
-    min_decrease,
-    tried,
-    state,
-    feature,
-    threshold,
-    left,
-    right,
-    rows_of,
-    n,
-    weight,
-    impurity,
-):
-    """Grow depth first from presorted columns into the arrays of the last line; return m."""
+    XT, order, y, w, total, criterion, max_depth, min_split, min_leaf, min_weight, min_decrease,
+    tried, state, feature, threshold, left, right, rows_of, n, weight, impurity,
+):  # fmt: skip
+    """Grow depth first from presorted columns into the arrays from ``feature`` on; return m."""
     d, N = order.shape
     goes_left = np.zeros(XT.shape[1], np.bool_)
     buffer, pool, counts = np.empty(N, np.int64), np.arange(d), np.empty(len(total))
@@ -550,23 +529,13 @@ def grow_nodes(
         W, mean, left_over, equal = summarise(order[0, start:end], y, w, criterion, total)
         rows_of[m], n[m], weight[m], impurity[m] = start, end - start, W, left_over / W
         if not equal and level < max_depth and end - start >= min_split:
+            slack = W  # gains closer than rounding can tell count as equal
+            if criterion == SQUARED:
+                slack = left_over + 0.01 * abs(mean) * np.sqrt(W * left_over)
             j, cut, gain = search(
-                XT,
-                order,
-                start,
-                end,
-                y,
-                w,
-                W,
-                mean,
-                total,
-                counts,
-                criterion,
-                min_leaf,
-                tried,
-                pool,
-                state,
-            )
+                XT, order, start, end, y, w, W, mean, total, counts, criterion, min_leaf,
+                min_weight, _SLACK * slack, tried, pool, state,
+            )  # fmt: skip
             if j >= 0 and gain >= min_decrease * weight[0]:
                 middle = start + cut
                 feature[m] = j
@@ -630,7 +599,7 @@ def _check_sample(X, y, w, n_classes, criterion):
     y = check_vector(y, "y", length=len(X))
     w = np.ones(len(X)) if w is None else check_vector(w, "sample_weight", length=len(X))
     if (w < 0).any() or not (w > 0).any():
-        raise ValueError("sample_weight must not be negative, and at least one must be positive.")
+        raise ValueError("sample_weight must not be negative, nor zero for every row.")
     if n_classes is None:
         check_choice(criterion, "criterion", ("squared_error",))
     else:
@@ -650,6 +619,7 @@ def grow(
     max_depth=None,
     min_samples_split=2,
     min_samples_leaf=1,
+    min_weight_leaf=0.0,
     min_impurity_decrease=0.0,
     max_features=None,
     rng=None,
@@ -677,6 +647,8 @@ def grow(
         0 is a single leaf; None sets no limit.
     min_samples_split, min_samples_leaf : int
         Rows that a node must have to be split, and that each child must get.
+    min_weight_leaf : float
+        Total weight that each child must get.
     min_impurity_decrease : float
         A split must lower R(T), the weighted mean impurity of the leaves, by at least this.
     max_features : int
@@ -703,6 +675,7 @@ def grow(
     X, y, w = _check_sample(X, y, w, n_classes, criterion)
     for name, least in (("min_samples_split", 2), ("min_samples_leaf", 1)):
         check_scalar(locals()[name], name, low=least, integer=True)
+    check_scalar(min_weight_leaf, "min_weight_leaf", low=0)
     check_scalar(min_impurity_decrease, "min_impurity_decrease", low=0)
     d = X.shape[1]
     if max_depth is not None:
@@ -727,28 +700,12 @@ def grow(
     threshold, weight, impurity = real
     state = np.array([1 if rng is None else rng.integers(1, 2147483647)], dtype=np.int64)
     K = n_classes or 1
+    least = max(min_weight_leaf, np.finfo(float).tiny)
     m = grow_nodes(
-        np.ascontiguousarray(X.T),
-        order,
-        y,
-        w,
-        np.empty(K),
-        _CODES[criterion],
-        deepest,
-        min_samples_split,
-        min_samples_leaf,
-        min_impurity_decrease,
-        tried,
-        state,
-        feature,
-        threshold,
-        left,
-        right,
-        rows_of,
-        n,
-        weight,
-        impurity,
-    )
+        np.ascontiguousarray(X.T), order, y, w, np.empty(K), _CODES[criterion], deepest,
+        min_samples_split, min_samples_leaf, least, min_impurity_decrease, tried, state,
+        feature, threshold, left, right, rows_of, n, weight, impurity,
+    )  # fmt: skip
     feature, threshold, left, right, rows_of, n, weight, impurity = (
         a[:m].copy() for a in (feature, threshold, left, right, rows_of, n, weight, impurity)
     )
@@ -1108,6 +1065,9 @@ class _DecisionTree:
             check_scalar(share, "max_features", low=0, high=1, open_low=True)
             share = max(1, int(share * d))
         check_scalar(self.ccp_alpha, "ccp_alpha", low=0)
+        least = check_scalar(
+            self.min_weight_fraction_leaf, "min_weight_fraction_leaf", low=0, high=0.5
+        )
         tree = grow(
             X,
             y,
@@ -1117,6 +1077,7 @@ class _DecisionTree:
             max_depth=self.max_depth,
             min_samples_split=self.min_samples_split,
             min_samples_leaf=self.min_samples_leaf,
+            min_weight_leaf=least * w.sum(),
             min_impurity_decrease=self.min_impurity_decrease,
             max_features=share,
             rng=random_generator(self.random_state),
@@ -1157,6 +1118,8 @@ class DecisionTreeClassifier(_DecisionTree, Classifier):
         0 is a single leaf.
     min_samples_split, min_samples_leaf : int
         Rows, whatever their weight.
+    min_weight_fraction_leaf : float
+        Share of the total weight that each leaf must have, at most one half.
     min_impurity_decrease : float
     max_features : int, float, "sqrt", "log2" or None
         Columns looked at in each node, drawn at random; a float is a share of all.
@@ -1190,6 +1153,7 @@ class DecisionTreeClassifier(_DecisionTree, Classifier):
         max_depth=None,
         min_samples_split=2,
         min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
         min_impurity_decrease=0.0,
         max_features=None,
         ccp_alpha=0.0,
@@ -1200,6 +1164,7 @@ class DecisionTreeClassifier(_DecisionTree, Classifier):
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
         self.max_features = max_features
         self.ccp_alpha = ccp_alpha
@@ -1248,8 +1213,8 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
     Parameters
     ----------
     criterion : {"squared_error"}
-    max_depth, min_samples_split, min_samples_leaf, min_impurity_decrease :
-    max_features, ccp_alpha, random_state :
+    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf :
+    min_impurity_decrease, max_features, ccp_alpha, random_state :
         As in ``DecisionTreeClassifier``.
 
     Attributes
@@ -1275,6 +1240,7 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
         max_depth=None,
         min_samples_split=2,
         min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
         min_impurity_decrease=0.0,
         max_features=None,
         ccp_alpha=0.0,
@@ -1284,6 +1250,7 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
         self.max_features = max_features
         self.ccp_alpha = ccp_alpha
@@ -1297,7 +1264,8 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
                 f"Found input variables with inconsistent numbers of samples: X has {len(X)} "
                 f"rows, y has {len(y)} entries."
             )
-        return self._grow(X, y, sample_weight)
+        _, _, w = _check_sample(X, y, sample_weight, None, self.criterion)
+        return self._grow(X, y, w)
 
     def predict(self, X):
         """Return the mean target of each row's leaf, shape (m,)."""
