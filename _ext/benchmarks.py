@@ -21,6 +21,7 @@ HEADS = (
     "Ratio, one thread",
     "Target",
     "Outcome",
+    "Ratio without numba",
     "Ratio, two threads",
     "Quality, mllib and peer",
     "Memory in MB",
@@ -40,6 +41,13 @@ def ratios(seeds):
         line = f"{seed['ratio']:.2g} ({low} to {high})"
         lines.append(line.replace(" ", "\N{NO-BREAK SPACE}"))
     return "<br>".join(lines) or "not measured"
+
+
+def without_numba(row):
+    """Return the ratio with compilation turned off; rows without loops are the same without it."""
+    if row.get("loops") is False:
+        return "the same"
+    return ratios([row["plain"]]) if "plain" in row else "not measured"
 
 
 def pair(values, pattern="{}"):
@@ -66,6 +74,7 @@ def table(title, rows):
             ratios(row["one_thread"]),
             f"{row['target']:g}",
             f'<span class="verdict {outcome[1]}">{outcome[0]}</span>',
+            without_numba(row),
             ratios(row.get("two_threads")),
             quality(row["one_thread"]),
             pair(row["memory"]),
@@ -91,6 +100,16 @@ def circumstances(machine):
     )
 
 
+def compilation(seconds):
+    """Return one sentence on what compiling the loops of a module takes, if it has any."""
+    if seconds is None:
+        return ""
+    return (
+        f" Compiling the loops, which is not counted, takes {seconds['cold']:.2g} seconds once for "
+        f"all, and {seconds['kept']:.2g} seconds in each process that finds them compiled."
+    )
+
+
 def section(name, module):
     """Return the section of one module."""
     whole = nodes.section(ids=[f"speed-{name.replace('_', '-')}"])
@@ -113,7 +132,8 @@ def section(name, module):
             )
             listing += nodes.list_item("", nodes.paragraph("", f"{names}. {why}"))
         whole += listing
-    whole += nodes.paragraph("", circumstances(module["machine"]), classes=["result-kind"])
+    words = circumstances(module["machine"]) + compilation(module.get("compilation"))
+    whole += nodes.paragraph("", words, classes=["result-kind"])
     return whole
 
 

@@ -10,6 +10,10 @@ the machine disturbs little. With two it is the wall clock, so that the load is 
 as well. Peak memory is that of a whole process which does nothing but load its data and run one of
 the two sides once.
 
+Rows that run compiled loops are measured once more on the first data set with compilation turned
+off, in few rounds, and only up to PLAIN observations. What compiling costs is measured apart: the
+first calls of a module in a process without and with the cache on disk, less the second calls.
+
 This process itself imports nothing heavy: on Linux the peak memory of a child begins at that of
 its parent. The outcome is ``benchmarks/results.yml``, which the page on speed shows.
 """
@@ -36,7 +40,9 @@ RESULTS = HERE / "results.yml"
 REPEATS = 7  #: rounds of both sides in turn; 5 where a round is long
 SHORTEST = 0.02  #: seconds that one timed stretch lasts at least, by repeating short calls
 LONG = 2.0  #: seconds from which a round counts as long
-PACKAGES = ("numpy", "scipy", "scikit-learn", "hmmlearn")
+PLAIN = 100_000  #: observations up to which a row is measured without numba too
+SMALL = 10_000  #: observations up to which a row takes part in measuring compilation
+PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "hmmlearn")
 
 
 # In the process of a row ---------------------------------------------------------------------
@@ -103,6 +109,42 @@ def measure(row, threads):
     return entries
 
 
+def measure_plain(row):
+    """Return times without compilation on the first data set: three rounds, or one that is long."""
+    data = row.data(row.seeds[0])
+    calls, seconds = [row.ours(data), row.peer(data)], [[], []]
+    calls[1]()  # warms up
+    while len(seconds[0]) < 3 and sum(map(sum, seconds)) < LONG:
+        for call, found in zip(calls, seconds):
+            start = processor_time()
+            call()
+            found.append(processor_time() - start)
+    return summary(seconds)
+
+
+def loops_ran():
+    """Return whether a compiled loop has been called in this process."""
+    about = sys.modules.get("mllib.compiled")
+    loops = (
+        [loop for _, named in about._modules.values() for loop in named.values()] if about else []
+    )
+    return any(loop.fast is not None and loop.fast.signatures for loop in loops)
+
+
+def first_calls(rows):
+    """Return the seconds that the first calls of small rows take beyond the second calls."""
+    total = 0.0
+    for row in rows:
+        if row.n <= SMALL:
+            call, seconds = row.ours(row.data(row.seeds[0])), []
+            for _ in range(2):
+                start = time.perf_counter()
+                call()
+                seconds.append(time.perf_counter() - start)
+            total += seconds[0] - seconds[1]
+    return _short(total)
+
+
 def peak_memory():
     """Return the largest resident memory, in MB, that this process or one of its children had."""
     unit = 2**20 if sys.platform == "darwin" else 2**10
@@ -123,7 +165,11 @@ def work(task, module, index, extra):
         fields = ("workload", "n", "d", "against", "target", "why")
         listed = [{name: getattr(r, name) for name in fields} for r in rows]
         return {"title": bench.TITLE, "how": bench.HOW, "rows": listed}
+    if task == "first":
+        return first_calls(rows)
     row = rows[int(index)]
+    if task == "plain":
+        return measure_plain(row)
     if task == "data":
         import pickle
 
@@ -135,18 +181,18 @@ def work(task, module, index, extra):
         side, path = extra.split(":", 1)
         getattr(row, side)(pickle.loads(Path(path).read_bytes()))()
         return peak_memory()
-    return measure(row, int(extra))
+    return {"seeds": measure(row, int(extra)), "loops": loops_ran()}
 
 
 # In the main process -------------------------------------------------------------------------
 
 
-def ask(task, module, index=0, extra="", threads=1):
-    """Let a new process do a task; return its answer."""
+def ask(task, module, index=0, extra="", threads=1, **settings):
+    """Let a new process do a task, in an environment with further settings; return its answer."""
     count = {name: str(threads) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
     command = [sys.executable, str(HERE / "run.py"), "--task", task, module, str(index), str(extra)]
     done = subprocess.run(
-        command, env=os.environ | count, stdout=subprocess.PIPE, text=True, check=True
+        command, env=os.environ | count | settings, stdout=subprocess.PIPE, text=True, check=True
     )
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -156,9 +202,12 @@ def measure_row(module, index, entry, folder):
     path = Path(folder) / "data"
     ask("data", module, index, path)
     entry["memory"] = [ask("memory", module, index, f"{side}:{path}") for side in ("ours", "peer")]
-    entry["one_thread"] = ask("measure", module, index, 1)
+    found = ask("measure", module, index, 1)
+    entry["one_thread"], entry["loops"] = found["seeds"], found["loops"]
+    if entry["loops"] and entry["n"] <= PLAIN:
+        entry["plain"] = ask("plain", module, index, MLLIB_COMPILE="0")
     if os.cpu_count() > 1:
-        entry["two_threads"] = ask("measure", module, index, 2, threads=2)
+        entry["two_threads"] = ask("measure", module, index, 2, threads=2)["seeds"]
     entry["met"] = max(seed["ratio"] for seed in entry["one_thread"]) <= entry["target"]
 
 
@@ -185,8 +234,9 @@ def line_of(entry):
         for s in entry["one_thread"]
     ]
     quality = entry["one_thread"][0]
+    plain = f"  without numba {entry['plain']['ratio']:g}" if "plain" in entry else ""
     return (
-        f"{entry['workload']:<44s} {' '.join(cells)}  target {entry['target']:<5g} "
+        f"{entry['workload']:<44s} {' '.join(cells)}{plain}  target {entry['target']:<5g} "
         f"{'met' if entry['met'] else 'MISSED'}  {quality['measure']} "
         f"{quality['quality'][0]:.8g} / {quality['quality'][1]:.8g}  "
         f"MB {entry['memory'][0]} / {entry['memory'][1]}"
@@ -236,6 +286,11 @@ def main(wanted, words=False):
                 if not seed["equal"]:
                     unequal += 1
                     print(f"   not of equal quality, seed {seed['seed']}: this is no result")
+        if any(entry["loops"] for entry in found["rows"]):
+            with tempfile.TemporaryDirectory() as cache:
+                cold, kept = (ask("first", module, NUMBA_CACHE_DIR=cache) for _ in range(2))
+            found["compilation"] = {"cold": cold, "kept": kept}
+            print(f"compiling: {cold} s at first, {kept} s from the cache")
         write(module, found)
     return unequal
 

@@ -425,14 +425,15 @@ def backward(A, log_B):
 
 
 @compiled
-def _scaled_forward(pi, AT, B, row, ends):
-    """Return p(z_t = j | x_{1:t}) and c_t for sequences that end before the rows ``ends``.
+def _scaled_forward(pi, AT, B, row, ends, keep):
+    """Return p(z_t = j | x_{1:t}), if ``keep``, and c_t for sequences that end before ``ends``.
 
     B[row[t], j] is e_j(x_t) over its largest value at t, and above 0 unless j cannot emit x_t.
     The third array says of each sequence whether nothing of weight was too small to be kept.
     """
     n, K, first = len(row), len(pi), 0
-    alpha, c, sure = np.zeros((n, K)), np.ones(n), np.ones(len(ends), dtype=np.bool_)
+    alpha, c, sure = np.empty((n if keep else 0, K)), np.ones(n), np.ones(len(ends), dtype=np.bool_)
+    now, new = np.empty(K), np.empty(K)
     for s in range(len(ends)):
         faint = False
         for t in range(first, ends[s]):
@@ -441,11 +442,11 @@ def _scaled_forward(pi, AT, B, row, ends):
                 predicted = pi[j] if t == first else 0.0
                 if t > first:
                     for i in range(K):
-                        predicted += alpha[t - 1, i] * AT[j, i]
+                        predicted += now[i] * AT[j, i]
                 e = B[row[t], j]
-                alpha[t, j] = predicted * e
-                total += alpha[t, j]
-                if alpha[t, j] < 1e-200 and predicted > 0 and e > 0:
+                new[j] = predicted * e
+                total += new[j]
+                if new[j] < 1e-200 and predicted > 0 and e > 0:
                     faint = True  # possible, and too small to be told from zero
                 if doubt and predicted < 1e-140:
                     sure[s] = False
@@ -454,7 +455,9 @@ def _scaled_forward(pi, AT, B, row, ends):
                 break
             c[t] = total
             for j in range(K):
-                alpha[t, j] /= total
+                now[j] = new[j] / total
+                if keep:
+                    alpha[t, j] = now[j]
         first = ends[s]
     return alpha, c, sure
 
@@ -543,7 +546,7 @@ def _best_paths(log_pi, log_AT, log_B, row, ends):
     The log densities of time t are log_B[row[t]].
     """
     n, K, first = len(row), len(log_pi), 0
-    z, log_p, pointer = np.empty(n, dtype=np.int64), np.empty(len(ends)), np.empty((n, K), np.int32)
+    z, log_p, pointer = np.empty(n, dtype=np.int64), np.empty(len(ends)), np.empty((n, K), np.int16)
     v, new = np.zeros(K), np.empty(K)
     for s in range(len(ends)):
         top = total = lost = 0.0
@@ -940,15 +943,15 @@ def _table(log_B, row):
     return _Densities(log_B, row, B, shift)
 
 
-def _filter(pi, A, d, lengths):
+def _filter(pi, A, d, lengths, keep):
     """Return what the scaled forward pass returns; nothing is sure where A is close to zeros."""
-    alpha, c, sure = _scaled_forward(pi, A.T, d.B, d.row, np.cumsum(lengths))
+    alpha, c, sure = _scaled_forward(pi, A.T, d.B, d.row, np.cumsum(lengths), keep)
     return alpha, c, sure & (not ((A > 0) & (A < 1e-50)).any())
 
 
 def _scores(pi, A, d, lengths):
     """Return log p(x) of each sequence, from logarithms where plain numbers are not sure."""
-    starts, (_, c, sure) = _starts(lengths), _filter(pi, A, d, lengths)
+    starts, (_, c, sure) = _starts(lengths), _filter(pi, A, d, lengths, False)
     each = np.add.reduceat(np.log(c) + d.shift[d.row], starts)
     for s in np.flatnonzero(~sure):
         log_B = d.log_B[d.row[starts[s] : starts[s] + lengths[s]]]
@@ -961,7 +964,7 @@ def _smooth(pi, A, d, lengths):
 
     They come from logarithms where plain numbers are not sure.
     """
-    starts, (gamma, c, sure) = _starts(lengths), _filter(pi, A, d, lengths)
+    starts, (gamma, c, sure) = _starts(lengths), _filter(pi, A, d, lengths, True)
     transitions = A * _scaled_backward(A, d.B, d.row, np.cumsum(lengths), gamma, c, sure)
     each = np.add.reduceat(np.log(c) + d.shift[d.row], starts)
     for s in np.flatnonzero(~sure):

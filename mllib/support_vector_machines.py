@@ -4,11 +4,11 @@ Chapter: Kernels and margins, *Support vector machines*. Main references: Boser,
 (1992), Cortes and Vapnik (1995); Platt (1998) and Fan, Chen and Lin (2005) for the solver.
 """
 
-from functools import cached_property, partial
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor
 from scipy.linalg.lapack import dposv
 
 from mllib.base import (
@@ -24,6 +24,7 @@ from mllib.base import (
     check_X_y,
     convergence_warning,
 )
+from mllib.compiled import compiled
 from mllib.decision_theory import add_intercept, hinge
 from mllib.numerics import squared_distances
 from mllib.perceptron import separating_weights
@@ -691,21 +692,7 @@ def smo(K, y, C=1.0, *, tol=1e-6, max_iter=100_000):
     (array([0.5, 0.5]), 0.0, 0.0)
     """
     K, y = _check_problem(K, y, C, tol, max_iter)
-    alpha, F, k = np.zeros(len(y)), y.copy(), np.diag(K)
-    trace = [0.0]
-    while True:
-        up, low = _up_low(alpha, y, C)
-        i = np.argmax(np.where(up, F, -np.inf))
-        violation = F[i] - F[low].min()
-        if violation <= tol or len(trace) > max_iter:
-            break
-        slope = F[i] - F  # gain of the dual per unit of t, for each partner
-        curve = _floor_curvature(k[i] + k - 2 * K[i], k, C)
-        j = np.argmax(np.where(low & (slope > 0), slope**2 / curve, -np.inf))
-        t = _step(alpha, y, C, i, j, slope[j] / curve[j])
-        F -= t * (K[i] - K[j])
-        trace.append(trace[-1] + t * slope[j] - 0.5 * t**2 * (k[i] + k[j] - 2 * K[i, j]))
-    return _smo_run(alpha, F, y, C, violation, trace, tol)
+    return _solve(_KernelRows(K, _PrecomputedKernel()), y, C, tol, max_iter)
 
 
 def _check_problem(K, y, C, tol, max_iter):
@@ -719,32 +706,86 @@ def _check_problem(K, y, C, tol, max_iter):
     return K, y
 
 
-def _floor_curvature(curve, k, C=1.0, scale=None):
-    """||phi(x_i) - phi(x_j)||^2 for all j, kept off 0; below 0 the kernel is no inner product.
+_DONE, _TRACE_FULL, _UNBOUNDED, _NOT_A_KERNEL = -1, -2, -3, -4
 
-    Without an upper bound, a zero means an unbounded step: then it stays next to 0.
+
+@compiled
+def _exchange(alpha, F, y, C, k, rows, slot, scale, trace, step, tol, max_iter):
+    """Make steps of ``smo``, in place, until it ends or needs something.
+
+    k is the diagonal of K, and K_i stands in rows[slot[i]]; slot[i] = -1 where it is still unknown.
+    Return the index of the row that is needed or what else the matter is, the number of steps made,
+    and the violation.
     """
-    scale = max(np.max(k), 1e-290) if scale is None else scale
-    if curve.min() < -1e-5 * scale:
-        raise ValueError(
-            "kernel must be positive semi-definite, but it gives a negative squared distance: "
-            "use a kernel that is an inner product."
-        )
-    if np.isinf(C):
-        return np.where(curve <= 1e-14 * scale, 1e-290 * min(scale, 1.0), curve)
-    return np.maximum(curve, 1e-12 * scale)
+    up, low = np.empty(len(y), dtype=np.bool_), np.empty(len(y), dtype=np.bool_)
+    for s in range(len(y)):  # which y_s alpha_s may grow, and which may shrink
+        up[s] = alpha[s] < C if y[s] > 0 else alpha[s] > 0
+        low[s] = alpha[s] > 0 if y[s] > 0 else alpha[s] < C
+    # two images of one point: no distance, but a step of finite length unless C is infinite
+    small = 1e-12 * scale if np.inf > C else 1e-14 * scale
+    least = small if np.inf > C else 1e-290 * min(scale, 1.0)
+    while True:
+        i, highest, lowest = 0, -np.inf, np.inf
+        for s in range(len(y)):
+            if up[s] and F[s] > highest:
+                i, highest = s, F[s]
+            if low[s] and F[s] < lowest:
+                lowest = F[s]
+        if highest - lowest <= tol or step == max_iter:
+            return _DONE, step, highest - lowest
+        if step + 1 == len(trace):
+            return _TRACE_FULL, step, highest - lowest
+        if slot[i] < 0:
+            return i, step, highest - lowest
+        K_i, j, slope, curve = rows[slot[i]], 0, 0.0, 1.0
+        for s in range(len(y)):
+            if low[s] and F[s] < highest:
+                distance2 = k[i] + k[s] - 2 * K_i[s]
+                if distance2 < -1e-5 * scale:
+                    return _NOT_A_KERNEL, step, highest - lowest
+                distance2 = distance2 if distance2 > small else least
+                if (highest - F[s]) ** 2 * curve > slope**2 * distance2:  # the largest gain
+                    j, slope, curve = s, highest - F[s], distance2
+        if slot[j] < 0:
+            return j, step, highest - lowest
+        K_j = rows[slot[j]]
+        room_i = C - alpha[i] if y[i] > 0 else alpha[i]
+        room_j = alpha[j] if y[j] > 0 else C - alpha[j]
+        t = min(slope / curve, room_i, room_j)
+        if not t < 1e280:
+            return _UNBOUNDED, step, highest - lowest
+        alpha[i] = alpha[i] + y[i] * t if t < room_i else (C if y[i] > 0 else 0.0)
+        alpha[j] = alpha[j] - y[j] * t if t < room_j else (0.0 if y[j] > 0 else C)
+        for s in (i, j):
+            up[s] = alpha[s] < C if y[s] > 0 else alpha[s] > 0
+            low[s] = alpha[s] > 0 if y[s] > 0 else alpha[s] < C
+        trace[step + 1] = trace[step] + t * slope - 0.5 * t**2 * (k[i] + k[j] - 2 * K_i[j])
+        step += 1
+        for s in range(len(y)):
+            F[s] -= t * (K_i[s] - K_j[s])
 
 
-def _step(alpha, y, C, i, j, t):
-    """Move y_i alpha_i by +t and y_j alpha_j by -t, t cut where one leaves [0, C]; return t."""
-    room_i = C - alpha[i] if y[i] > 0 else alpha[i]
-    room_j = alpha[j] if y[j] > 0 else C - alpha[j]
-    t = min(t, room_i, room_j)
-    if not t < 1e280:
-        raise _not_separable("in the feature space of the kernel")
-    alpha[i] = alpha[i] + y[i] * t if t < room_i else (C if y[i] > 0 else 0.0)
-    alpha[j] = alpha[j] - y[j] * t if t < room_j else (0.0 if y[j] > 0 else C)
-    return t
+def _solve(rows, y, C, tol, max_iter):
+    """``smo`` with the rows of a kernel: hand over those that ``_exchange`` asks for."""
+    alpha, F, trace, step, needed = np.zeros(rows.n), y.copy(), np.zeros(1000), 0, 0
+    while needed != _DONE:
+        needed, step, violation = _exchange(
+            alpha, F, y, float(C), rows.diagonal, rows.table, rows.slot, rows.scale, trace, step,
+            tol, max_iter,
+        )  # fmt: skip
+        if needed == _TRACE_FULL:
+            trace = np.append(trace, np.zeros(len(trace)))
+        elif needed == _UNBOUNDED:
+            raise _not_separable("in the feature space of the kernel")
+        elif needed == _NOT_A_KERNEL:
+            raise ValueError(
+                "kernel must be positive semi-definite, but it gives a negative squared distance: "
+                "use a kernel that is an inner product."
+            )
+        elif needed >= 0:
+            rows.fetch(needed)
+    F = y - rows.times(alpha * y)  # afresh: no rounding has piled up
+    return _smo_run(alpha, F, y, C, violation, trace[: step + 1], tol)
 
 
 def _smo_run(alpha, F, y, C, violation, trace, tol):
@@ -762,179 +803,56 @@ def _smo_run(alpha, F, y, C, violation, trace, tol):
         dual=dual,
         gap=primal - dual,
         violation=float(violation),
-        trace=np.array(trace),
+        trace=trace,
         n_iter=len(trace) - 1,
         converged=bool(violation <= tol),
     )
 
 
 class _KernelRows:
-    """Rows of the kernel matrix and of 1 / ||phi(x_i) - phi(x_j)||^2, computed when asked for.
+    """Rows of the kernel matrix: all of them for small problems, else those that were asked for.
 
-    Small problems keep the whole matrix; large ones a cache of bounded size.
+    The oldest row makes room for a new one where the table is full.
     """
 
-    INVERSE = 500  # examples up to which all inverse squared distances are computed at once
     WHOLE = 1500  # examples up to which the whole matrix is kept: 18 MB
-    CACHE = 100e6  # bytes of cached rows otherwise
+    TABLE = 100e6  # bytes of kept rows otherwise
 
-    def __init__(self, X, kernel, C=1.0):
-        self.X, self.kernel, self.C, self.n = X, kernel, C, len(X)
-        self.capacity = max(2, int(self.CACHE / (16 * self.n)))
-        self.cache = {}
-
-    @cached_property
-    def matrix(self):
-        return self.kernel.matrix(self.X) if self.n <= self.WHOLE else None
-
-    @cached_property
-    def row_of(self):
-        return self.kernel.rows(self.X) if self.matrix is None else self.matrix.__getitem__
-
-    @cached_property
-    def diagonal(self):
-        return self.kernel.diagonal(self.X)
-
-    @cached_property
-    def scale(self):
-        return max(float(np.max(self.diagonal)), 1e-290)
-
-    @cached_property
-    def constant(self):
-        return bool((self.diagonal == self.scale).all())
-
-    @cached_property
-    def inverse(self):
-        if self.n > min(self.INVERSE, self.WHOLE):
-            return None
-        return self.inverted(self.matrix, self.diagonal[:, None])
-
-    def inverted(self, K, k):
-        """Return 1 / (k + K_jj - 2 K_ij) for some rows K of the matrix, with diagonal k."""
-        curve = K * -2.0
-        if self.constant:
-            curve += 2 * self.scale
+    def __init__(self, X, kernel):
+        self.X, self.kernel, self.n = X, kernel, len(X)
+        self.diagonal = np.ascontiguousarray(kernel.diagonal(X))
+        self.scale = max(float(np.max(self.diagonal)), 1e-290)
+        if self.n <= self.WHOLE or isinstance(kernel, _PrecomputedKernel):
+            self.table, self.slot = np.ascontiguousarray(kernel.matrix(X)), np.arange(self.n)
         else:
-            curve += self.diagonal
-            curve += k
-        finite = not np.isinf(self.C)
-        if finite and np.minimum.reduce(curve, axis=None) >= -1e-5 * self.scale:
-            np.maximum(curve, 1e-12 * self.scale, out=curve)  # as below, with less ado
-        else:
-            curve = _floor_curvature(curve, self.diagonal, self.C, self.scale)
-        return np.divide(1.0, curve, out=curve)
+            size = min(self.n, max(2, int(self.TABLE / (8 * self.n))))
+            self.table, self.slot = np.empty((size, self.n)), np.full(self.n, -1)
+            self.owner, self.fetched, self.row_of = np.full(size, -1), 0, kernel.rows(X)
+
+    def fetch(self, i):
+        """Put K_i into the table."""
+        place = self.fetched % len(self.table)
+        if self.owner[place] >= 0:
+            self.slot[self.owner[place]] = -1
+        self.table[place], self.owner[place], self.slot[i] = self.row_of(i), i, place
+        self.fetched += 1
 
     def restrict(self, rows):
         """The same for some of the examples."""
         if len(rows) == self.n:
             return self
-        return _KernelRows(self.kernel.take(self.X, rows), self.kernel, self.C)
+        return _KernelRows(self.kernel.take(self.X, rows), self.kernel)
 
     def times(self, beta):
         """Return K beta, from the rows where beta is not zero."""
-        if self.matrix is not None:
-            return self.matrix @ beta
-        total = np.zeros(self.n)
-        for i in np.flatnonzero(beta):
-            total += beta[i] * self.pair(int(i))[0]
+        used = np.flatnonzero(beta)
+        total, kept = np.zeros(self.n), used[self.slot[used] >= 0]
+        for i in range(0, len(kept), 100):
+            part = kept[i : i + 100]
+            total += beta[part] @ self.table[self.slot[part]]
+        for i in used[self.slot[used] < 0]:
+            total += beta[i] * self.row_of(int(i))
         return total
-
-    def pair(self, i):
-        """Return K_i and 1 / (K_ii + K_jj - 2 K_ij), both of shape (n,)."""
-        found = self.cache.get(i)
-        if found is None:
-            if len(self.cache) >= self.capacity:
-                del self.cache[next(iter(self.cache))]
-            K_i, inverse = self.row_of(i), self.inverse
-            inverse = self.inverted(K_i, self.diagonal[i]) if inverse is None else inverse[i]
-            found = self.cache[i] = (K_i, inverse)
-        return found
-
-
-def _smo_on_demand(rows, y, C, tol, max_iter):
-    """``smo`` with rows on demand, and Newton steps on the free multipliers.
-
-    F is kept twice, masked: ``up`` is -inf where y_i alpha_i may not grow, ``low`` is +inf where it
-    may not shrink. An infinity stays what it is while F moves, so that no step masks anything.
-    The path differs from ``smo``, the optimum does not.
-    """
-    alpha, signs, D, get = [0.0] * rows.n, y.tolist(), np.empty(rows.n), rows.cache.get
-    both = _masked(y, np.zeros(rows.n), y, C)
-    up, low = both
-    trace, newton_at, newton_last = [0.0], 200, 0
-    while True:
-        i = int(up.argmax())
-        F_i, step = up.item(i), len(trace) - 1
-        np.subtract(F_i, low, out=D)
-        if step % 8 == 0 or step >= max_iter:
-            violation = D.max()
-            if violation <= tol or step >= max_iter:
-                break
-        if step >= newton_at and rows.matrix is not None:
-            a = np.array(alpha)
-            pause = max(200, 5e-5 * np.count_nonzero((a > 0) & (a < C)) ** 3)
-            if step >= newton_last + pause:  # its price is a fifth of the steps between
-                F = np.where(np.isinf(up), low, up)
-                trace.append(trace[-1] + _newton_on_free(a, F, y, C, rows.matrix))
-                alpha, both[...] = a.tolist(), _masked(F, a, y, C)
-                newton_at, newton_last = step + pause, step
-                continue
-            newton_at = newton_last + pause
-        K_i, inverse = get(i) or rows.pair(i)
-        np.maximum(D, 0.0, out=D)
-        np.multiply(D, D, out=D)
-        j = int(np.multiply(D, inverse, out=D).argmax())
-        slope, K_j, per_slope = F_i - low.item(j), (get(j) or rows.pair(j))[0], inverse.item(j)
-        if not slope > 0:  # nothing is left to gain
-            violation = F_i - low.min()
-            break
-        t = _step(alpha, signs, C, i, j, slope * per_slope)
-        both -= np.multiply(np.subtract(K_i, K_j, out=D), t, out=D)
-        for s, F_s in ((i, up.item(i)), (j, low.item(j))):
-            grow, shrink = alpha[s] < C, alpha[s] > 0
-            up[s] = F_s if (grow if signs[s] > 0 else shrink) else -np.inf
-            low[s] = F_s if (shrink if signs[s] > 0 else grow) else np.inf
-        trace.append(trace[-1] + t * slope - 0.5 * t**2 / per_slope)
-    alpha = np.array(alpha)
-    F = y - rows.times(alpha * y)  # afresh: no rounding has piled up
-    return _smo_run(alpha, F, y, C, violation, trace, tol)
-
-
-def _masked(F, alpha, y, C):
-    """Return F twice, shape (2, n): -inf where y_i alpha_i may not grow, inf where not shrink."""
-    up, low = _up_low(alpha, y, C)
-    return np.array([np.where(up, F, -np.inf), np.where(low, F, np.inf)])
-
-
-def _newton_on_free(alpha, F, y, C, K):
-    """Solve for the free multipliers at once, go there or to the first bound; return the gain.
-
-    With the others fixed, the change delta of y_i alpha_i over S = {0 < alpha_i < C} that reaches
-    the optimum solves F_S - K_SS delta = b 1 and 1^T delta = 0.
-    """
-    S = np.flatnonzero((alpha > 0) & (alpha < C))
-    if len(S) < 2:
-        return 0.0
-    A = K[np.ix_(S, S)]
-    A[np.diag_indices(len(S))] += 1e-10 * np.diag(A).max()
-    try:
-        factor = cho_factor(A, overwrite_a=True, check_finite=False)
-    except LinAlgError:
-        return 0.0
-    u = cho_solve(factor, np.column_stack([F[S], np.ones(len(S))]), check_finite=False)
-    delta = u[:, 0] - u[:, 0].sum() / u[:, 1].sum() * u[:, 1]
-    delta -= delta.mean()
-    change = K[:, S] @ delta
-    slope, curve = delta @ F[S], delta @ change[S]
-    rise = y[S] * delta
-    with np.errstate(divide="ignore"):
-        room = np.where(rise > 0, C - alpha[S], alpha[S]) / np.abs(rise)
-    t = min(slope / curve if curve > 0 else 0.0, room.min())
-    if not t > 0:
-        return 0.0
-    alpha[S] = np.where(room <= t, np.where(rise > 0, C, 0.0), alpha[S] + t * rise)
-    F -= t * change
-    return t * slope - 0.5 * t**2 * curve
 
 
 # Solving the linear primal -------------------------------------------------------------------
@@ -1430,10 +1348,10 @@ class SVC(_MarginClassifier):
         X, classes, index = check_X_y(X, y, name)
         problems = binary_problems(index, len(classes), self.multi_class)
         self._kernel = self._make_kernel(X)
-        rows = _KernelRows(X, self._kernel, C)
+        rows = _KernelRows(X, self._kernel)
         beta, runs = np.zeros((len(problems), len(X))), []
         for m, (who, signs) in enumerate(problems):
-            run = _smo_on_demand(rows.restrict(who), signs, C, self.tol, self.max_iter)
+            run = _solve(rows.restrict(who), signs, C, self.tol, self.max_iter)
             beta[m, who] = run.alpha * signs
             runs.append(run)
         self.support_ = np.flatnonzero(beta.any(axis=0))

@@ -542,15 +542,11 @@ def gauge(chapter, children, sample=None, only=None, register=(), progress=None)
                 start(chapter.cells[cell.number :], note(k), file, change)
         children.finish()
         cell.run(space)
-    tried = [
-        (
-            chapter.is_printed(f, c.function),
-            f,
-            c,
-            endings.get(k, ["alive", "", -1, "no cell runs it"]),
-        )
-        for k, (f, c, _) in enumerate(mutants)
-    ]
+    tried = []
+    for k, (file, change, _) in enumerate(mutants):
+        idle = "no cell runs it" if change.span else "no cell passes another value"
+        shown = chapter.is_printed(file, change.function)
+        tried.append((shown, file, change, endings.get(k, ["alive", "", -1, idle])))
     statements = [
         (stated[k][1], stated[k][0].claims[0], stated[k][2], noticed[k]) for k in sorted(few)
     ]

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import run  # noqa: E402
-from rows import Quality  # noqa: E402
+from rows import Quality, Row  # noqa: E402
 
 MODULES = sorted(path.stem.removeprefix("bench_") for path in run.HERE.glob("bench_*.py"))
 MEASURED = yaml.safe_load(run.RESULTS.read_text("utf-8"))
@@ -52,6 +52,29 @@ def test_long_rounds_are_repeated_five_times():
     clock = Clock()
     seconds, _ = run.take_turns([clock.call("ours", 3), clock.call("peer", 1)], clock)
     assert [len(s) for s in seconds] == [5, 5]
+
+
+def test_without_numba_a_row_is_measured_in_three_rounds_or_one_long_one(monkeypatch):
+    for seconds, rounds in ((0.1, 3), (5.0, 1)):
+        clock = Clock()
+        monkeypatch.setattr(run, "processor_time", clock)
+        ours, peer = clock.call("ours", seconds), clock.call("peer", 0.05)
+        row = Row(
+            *("sums", 1, 1, "peer", 1.0, lambda seed: {}),
+            *(lambda data, call=call: call for call in (ours, peer)),
+            quality=None,
+        )
+        found = run.measure_plain(row)
+        assert clock.calls == ["peer"] + ["ours", "peer"] * rounds
+        assert found["ratio"] == pytest.approx(seconds / 0.05)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_rows_with_loops_say_what_they_take_without_numba(module):
+    rows = MEASURED[module]["rows"]
+    for row in rows:
+        assert ("plain" in row) == (row.get("loops", False) and row["n"] <= run.PLAIN)
+    assert ("compilation" in MEASURED[module]) == any(row.get("loops") for row in rows)
 
 
 def test_a_summary_is_the_ratio_of_medians_with_its_extremes():

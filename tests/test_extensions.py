@@ -776,6 +776,20 @@ def test_the_table_of_speed_names_its_rows_and_columns():
     assert "loss < 1: 0.25 and 0.5" in [td.text for td in lines[0].findall("td")]
 
 
+def test_a_row_with_loops_shows_its_ratio_without_numba_and_what_compiling_takes():
+    row = measured(0.5, 1)
+    assert benchmarks.without_numba(row) == "not measured"
+    assert benchmarks.without_numba(row | {"loops": False}) == "the same"
+    assert benchmarks.without_numba(row | {"loops": True}) == "not measured"
+    plain = {"ratio": 30.0, "spread": [29.0, 31.0]}
+    shown = benchmarks.without_numba(row | {"loops": True, "plain": plain})
+    assert shown.replace("\N{NO-BREAK SPACE}", " ") == "30 (29 to 31)"
+    assert "Compiling" not in benchmarks.section("sums", MEASURED).astext()
+    both = MEASURED | {"compilation": {"cold": 4.21, "kept": 0.333}}
+    text = benchmarks.section("sums", both).astext()
+    assert "takes 4.2 seconds once for all, and 0.33 seconds in each process" in text
+
+
 def test_a_missed_target_is_listed_with_its_reason_and_counted():
     text = benchmarks.section("sums", MEASURED).astext()
     assert "fit 20000 x 2 (ratio 3, target 2). The peer is compiled." in text

@@ -342,7 +342,7 @@ def test_both_ways_are_taken_by_the_tests_above():
     """Left to right over far densities needs logarithms; where chains mix, plain numbers do."""
     log_B = 300 * np.random.default_rng(0).standard_normal((500, 3))
     d, pi = hmm._table(log_B, np.arange(500)), np.full(3, 1 / 3)
-    sure = {name: hmm._filter(pi, A, d, [500])[2][0] for name, A, _ in chains()[:3:2]}
+    sure = {name: hmm._filter(pi, A, d, [500], False)[2][0] for name, A, _ in chains()[:3:2]}
     assert sure == {"mixing": True, "left-right": False}
 
 
@@ -365,7 +365,7 @@ def test_loops_without_numba_give_the_same(name):
     pi, A, log_B = rng.dirichlet([1, 1, 1]), rng.dirichlet([1, 1, 1], 3), -rng.random((40, 3))
     d, loop = hmm._table(log_B, np.arange(40)), getattr(hmm, name)
     arguments = {
-        "_scaled_forward": (pi, A.T, d.B, d.row, np.array([25, 40])),
+        "_scaled_forward": (pi, A.T, d.B, d.row, np.array([25, 40]), True),
         "_log_forward": (log(pi), log(A), log_B),
         "_log_backward": (log(A), log_B),
         "_best_paths": (log(pi), log(A.T), log_B, d.row, np.array([25, 40])),

@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from mllib.compiled import uncompiled
 from mllib.decision_theory import hinge
 from mllib.support_vector_machines import (
     SVC,
     HardMarginSVM,
     LinearSVC,
+    _Kernel,
     _KernelRows,
-    _PrecomputedKernel,
     _RBFKernel,
-    _smo_on_demand,
+    _solve,
     binary_problems,
     default_width,
     distance_to_plane,
@@ -219,34 +220,44 @@ def test_smo_stops_at_max_iter_and_says_so():
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("C", [0.3, 5.0, 200.0])
-@pytest.mark.parametrize("whole", [True, False])
-def test_the_fast_solver_finds_what_the_printed_one_finds(monkeypatch, kernel, C, whole):
-    X, y = overlapping(5, n=300, gap=0.5)
-    monkeypatch.setattr(_KernelRows, "WHOLE", 1500 if whole else 0)
-    K = rbf_kernel(X, X, 0.7) if kernel == "rbf" else X @ X.T
-    rows = (
-        _KernelRows(X, _RBFKernel(0.7)) if kernel == "rbf" else _KernelRows(K, _PrecomputedKernel())
-    )
-    fast, plain = _smo_on_demand(rows, y, C, 1e-6, 10**6), smo(K, y, C)
-    assert fast.converged
-    assert plain.converged
-    assert fast.dual == pytest.approx(plain.dual, rel=1e-7)
-    np.testing.assert_allclose(fast.f, plain.f, atol=2e-5)
-    assert fast.b == pytest.approx(plain.b, abs=2e-5)
-    assert fast.alpha @ y == pytest.approx(0, abs=1e-8 * C)
-    assert fast.alpha.min() >= 0
-    assert fast.alpha.max() <= C
+def test_rows_on_demand_lead_along_the_same_path(monkeypatch, kernel, C):
+    X, y = overlapping(5, n=100, gap=0.5)
+    kernel = _RBFKernel(0.7) if kernel == "rbf" else _Kernel(linear_kernel)
+    whole = _solve(_KernelRows(X, kernel), y, C, 1e-6, 10**6)
+    monkeypatch.setattr(_KernelRows, "WHOLE", 0)
+    rows = _KernelRows(X, kernel)
+    run = _solve(rows, y, C, 1e-6, 10**6)
+    assert 0 < rows.fetched < 10 * len(X)
+    assert run.converged
+    assert run.dual == pytest.approx(whole.dual, rel=1e-7)
+    np.testing.assert_allclose(run.f, whole.f, atol=2e-5)
+    assert run.alpha @ y == pytest.approx(0, abs=1e-8 * C)
+    assert run.alpha.min() >= 0
+    assert run.alpha.max() <= C
 
 
-def test_the_row_cache_stays_within_its_bound_and_changes_nothing(monkeypatch):
+def test_the_table_of_rows_stays_within_its_bound_and_changes_nothing(monkeypatch):
     X, y = overlapping(6, n=200)
     monkeypatch.setattr(_KernelRows, "WHOLE", 0)
     roomy = SVC(C=5.0, tol=1e-6).fit(X, y)
-    monkeypatch.setattr(_KernelRows, "CACHE", 16 * 200 * 3)
-    rows = _KernelRows(X, _RBFKernel(roomy.ell_))
-    run = _smo_on_demand(rows, y, 5.0, 1e-6, 10**6)
-    assert len(rows.cache) <= 3
-    assert run.dual == pytest.approx(roomy.dual_[0], rel=1e-9)
+    for size in (2, 3, 50):
+        monkeypatch.setattr(_KernelRows, "TABLE", 8 * 200 * size)
+        rows = _KernelRows(X, _RBFKernel(roomy.ell_))
+        run = _solve(rows, y, 5.0, 1e-6, 10**6)
+        assert rows.table.shape == (size, 200)
+        assert np.count_nonzero(rows.slot >= 0) == size
+        assert run.dual == pytest.approx(roomy.dual_[0], rel=1e-12)
+
+
+def test_compiled_and_plain_steps_are_the_same():
+    X, y = overlapping(2, n=40)
+    K = rbf_kernel(X, X)
+    fast = smo(K, y, 3.0)
+    with uncompiled():
+        plain = smo(K, y, 3.0)
+    assert fast.n_iter == plain.n_iter
+    np.testing.assert_allclose(fast.alpha, plain.alpha, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(fast.trace, plain.trace, rtol=1e-12)
 
 
 @pytest.mark.parametrize("scale", [1e-8, 1e8])
