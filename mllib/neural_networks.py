@@ -98,7 +98,7 @@ class Moments(NamedTuple):
 class TrainingRun(NamedTuple):
     """What happened in a training run."""
 
-    net: list  #: layers: the last ones, or the best ones on the validation rows
+    net: list  #: layers: the last, or the best if there are validation rows or it diverged
     loss: np.ndarray  #: mean loss over the batches of each epoch, shape (n_epochs,)
     score: np.ndarray  #: validation loss after each epoch, or ``loss`` without validation rows
     n_updates: int  #: steps taken
@@ -579,8 +579,8 @@ def train(
 
     Each epoch shuffles the rows, cuts them into batches and makes one step for each. Training ends
     when for ``patience`` epochs the score has not fallen by ``tol`` times its first value, after
-    ``max_iter`` epochs, or when the loss is no longer finite; then the parameters are those after
-    the last epoch that was finite.
+    ``max_iter`` epochs, or when the loss is no longer finite; then the parameters are those before
+    the epoch with the smallest loss.
 
     Parameters
     ----------
@@ -639,16 +639,16 @@ def train(
         if not (np.isfinite(loss) and np.isfinite(score) and np.isfinite(after).all()):
             reason = "diverged"
             break
-        theta = after
         losses.append(loss)
         scores.append(score)
         since = 0 if score < best - tol * abs(scores[0]) else since + 1
         if score < best:
-            best, best_theta = score, theta
+            best, best_theta = score, theta if validation is None else after
+        theta = after
         if since >= patience:
             reason = "settled"
             break
-    chosen = theta if validation is None else best_theta
+    chosen = theta if validation is None and reason != "diverged" else best_theta
     return TrainingRun(
         unflatten(chosen, sizes), np.array(losses), np.array(scores), memory.t, reason
     )
@@ -759,7 +759,7 @@ class _MLP:
         if run.reason == "diverged":
             convergence_warning(
                 f"{name} diverged after {len(run.loss)} epochs: the loss is no longer finite; the "
-                f"weights are those of the last finite epoch. Lower learning_rate, now "
+                f"weights kept are the best before. Lower learning_rate, now "
                 f"{self.learning_rate:g}."
             )
         elif run.reason == "max_iter":

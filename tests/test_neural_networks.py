@@ -189,7 +189,7 @@ def test_initialise(rng):
     assert net[0].W.std() == pytest.approx(np.sqrt(2 / 500), rel=0.02)
     assert not any(layer.b.any() for layer in net)
     for sizes, gain in (([3], 1.0), ([3, 0], 1.0), ([3, 2], -1.0)):
-        with pytest.raises(ValueError, match="sizes|gain"):
+        with pytest.raises(ValueError, match=r"sizes|gain"):
             initialise(sizes, gain=gain, rng=rng)
     with pytest.raises(ValueError, match="rng must be"):
         initialise([2, 1], rng=0)
@@ -263,6 +263,9 @@ def test_divergence_keeps_the_last_finite_weights(rng):
     assert run.reason == "diverged"
     assert np.isfinite(flatten(run.net)).all()
     assert np.isfinite(run.loss).all()
+    assert loss_and_gradient(run.net, X, Y, activation="identity")[0] <= run.loss[0]
+    value, _ = loss_and_gradient(run.net, X, Y, activation="identity")
+    assert value <= run.loss[0]
     assert len(run.loss) < 200
 
 
@@ -288,7 +291,7 @@ def test_the_interpolant_passes_through_its_points(values):
 
 def test_the_interpolant_refuses_what_it_cannot_do():
     for knots, values in (([0.0], [1.0]), ([0, 0], [1, 1]), ([0, 1], [1, 2, 3])):
-        with pytest.raises(ValueError, match="knots|values"):
+        with pytest.raises(ValueError, match=r"knots|values"):
             relu_interpolant(knots, values)
 
 
@@ -355,7 +358,7 @@ def test_constant_inputs_and_targets_are_defined(rng):
 def test_an_exploding_run_warns_and_keeps_finite_weights(rng):
     X = rng.standard_normal((50, 3))
     model = MLPRegressor(solver="sgd", learning_rate=100.0, activation="identity")
-    with pytest.warns(ConvergenceWarning, match="diverged after .* Lower learning_rate"):
+    with pytest.warns(ConvergenceWarning, match=r"diverged after .* Lower learning_rate"):
         model.fit(X, X[:, 0])
     assert np.isfinite(model.predict(X)).all()
     assert not model.converged_
