@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit
 
 from mllib.base import (
     Classifier,
@@ -25,7 +24,8 @@ from mllib.base import (
     convergence_warning,
     random_generator,
 )
-from mllib.numerics import log_normalise, log_sum_exp
+from mllib.logistic_regression import sigmoid, softmax
+from mllib.numerics import log_sum_exp
 
 __all__ = [
     "ACTIVATIONS",
@@ -244,15 +244,11 @@ def _same(Z):
 #: The activations by name: each with its slope as a function of the stored value.
 ACTIVATIONS = {
     "identity": Activation(_same, np.ones_like),
-    "sigmoid": Activation(expit, _sigmoid_slope),
+    "sigmoid": Activation(sigmoid, _sigmoid_slope),
     "tanh": Activation(np.tanh, _tanh_slope),
     "relu": Activation(_relu, _positive),
     "step": Activation(_positive, np.zeros_like),
 }
-
-
-def _softmax(Z):
-    return log_normalise(Z)[0]
 
 
 def _squared_loss(Z, Y):
@@ -270,8 +266,8 @@ def _softmax_loss(Z, Y):
 #: The outputs by name: in each the derivative of the loss by the scores is ``mean(Z) - Y``.
 OUTPUTS = {
     "identity": Output(_same, _squared_loss),
-    "sigmoid": Output(expit, _binary_loss),
-    "softmax": Output(_softmax, _softmax_loss),
+    "sigmoid": Output(sigmoid, _binary_loss),
+    "softmax": Output(softmax, _softmax_loss),
 }
 
 
@@ -849,7 +845,7 @@ class MLPClassifier(_MLP, Classifier):
         """Return the probability of each class, shape (m, K)."""
         X = check_features(self, X)
         Z = self._scores(X)
-        return np.hstack([expit(-Z), expit(Z)]) if Z.shape[1] == 1 else _softmax(Z)
+        return np.hstack([sigmoid(-Z), sigmoid(Z)]) if Z.shape[1] == 1 else softmax(Z)
 
     def predict(self, X):
         """Return the most probable class, the first at a tie, shape (m,)."""
