@@ -497,7 +497,7 @@ def features_from_gram(K):
            [2.]])
     """
     values, V = spectral_decomposition(check_psd(K))
-    kept = values > len(values) * np.finfo(float).eps * np.abs(values).max()
+    kept = values > 1e-12 * np.abs(values).max()
     return V[:, kept] * np.sqrt(values[kept])
 
 
