@@ -45,7 +45,7 @@ def ratios(seeds):
 
 def without_numba(row):
     """Return the ratio with compilation turned off; rows without loops are the same without it."""
-    if not row.get("loops"):
+    if row.get("loops") is False:
         return "the same"
     return ratios([row["plain"]]) if "plain" in row else "not measured"
 

@@ -466,7 +466,7 @@ class Estimator:
             target_tags=TargetTags(required=self.kind in ("classifier", "regressor")),
             classifier_tags=ClassifierTags() if self.kind == "classifier" else None,
             regressor_tags=RegressorTags() if self.kind == "regressor" else None,
-            transformer_tags=TransformerTags() if self.kind == "transformer" else None,
+            transformer_tags=TransformerTags() if hasattr(self, "transform") else None,
         )
 
 

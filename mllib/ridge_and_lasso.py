@@ -21,6 +21,7 @@ from mllib.base import (
     check_vector,
     convergence_warning,
 )
+from mllib.compiled import compiled
 from mllib.linear_algebra import ProductSums, outer_product_sum
 from mllib.numerics import centred_columns
 
@@ -590,6 +591,24 @@ def _gap(w, X, y, lam, r):
     return max(0.0, float((r - v) @ (r - v) + lam * np.abs(w).sum() - 2 * v @ (y - r)))
 
 
+@compiled
+def _descend(XT, q, w, r, lam):
+    """Move each weight in turn to its minimiser, and the residual r with it, in place."""
+    for j in range(len(w)):
+        if q[j] == 0:
+            continue
+        z = q[j] * w[j]
+        for i in range(len(r)):
+            z += XT[j, i] * r[i]
+        new = 0.0
+        if abs(z) > lam / 2:
+            new = (z - lam / 2) / q[j] if z > 0 else (z + lam / 2) / q[j]
+        if new != w[j]:  # (eq-ridge-and-lasso-coordinate)
+            for i in range(len(r)):
+                r[i] += XT[j, i] * (w[j] - new)
+            w[j] = new
+
+
 def lasso(X, y, lam, *, w0=None, tol=1e-12, max_iter=10_000):
     """Minimise ||y - Xw||^2 + lam ||w||_1, one coordinate at a time.
 
@@ -635,17 +654,12 @@ def lasso(X, y, lam, *, w0=None, tol=1e-12, max_iter=10_000):
     check_scalar(max_iter, "max_iter", low=1, integer=True)
     d = X.shape[1]
     w = np.zeros(d) if w0 is None else check_vector(w0, "w0", length=d).copy()
-    q = np.diag(outer_product_sum(X, y).S)
+    q, XT = np.diag(outer_product_sum(X, y).S).copy(), np.ascontiguousarray(X.T)
     w[q == 0] = 0.0
     r, objective, gap, enough = y - X @ w, [], np.inf, tol * (y @ y)
     objective.append(r @ r + lam * np.abs(w).sum())
     for _ in range(max_iter):
-        for j in np.flatnonzero(q):
-            z = X[:, j] @ r + q[j] * w[j]
-            new = (z - np.sign(z) * lam / 2) / q[j] if abs(z) > lam / 2 else 0.0
-            if new != w[j]:  # (eq-ridge-and-lasso-coordinate)
-                r += X[:, j] * (w[j] - new)
-                w[j] = new
+        _descend(XT, q, w, r, float(lam))
         objective.append(r @ r + lam * np.abs(w).sum())
         gap = _gap(w, X, y, lam, y - X @ w)
         if gap <= enough:

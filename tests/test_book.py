@@ -146,6 +146,25 @@ def test_claims_fit_on_twenty_lines(path):
         assert len(body[start:].strip().splitlines()) <= 20, name
 
 
+@each_chapter
+def test_what_a_chapter_cites_is_in_the_bibliography(path):
+    known = re.findall(
+        r"(?m)^@\w+\{([^,]+),", (ROOT / "chapters/references.bib").read_text("utf-8")
+    )
+    assert len(set(known)) == len(known), "a key is entered twice"
+    cited = re.findall(r"\{cite:\w+\}`([^`]+)`", prose(path))
+    assert {key.strip() for keys in cited for key in keys.split(",")} <= set(known)
+
+
+def test_a_term_is_defined_once():
+    names = [
+        re.sub(r"\W+", "-", name.lower())
+        for entry in register("glossary.yml")
+        for name in (entry["term"], *entry.get("aliases", ()))
+    ]
+    assert not {name for name in names if names.count(name) > 1}
+
+
 # Budgets and outputs -------------------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 from scipy.stats import norm
 
 from mllib.base import ConvergenceWarning
+from mllib.compiled import uncompiled
 from mllib.decision_theory import add_intercept
 from mllib.linear_algebra import numeric_gradient, outer_product_sum, svd_solve
 from mllib.ridge_and_lasso import (
@@ -620,3 +621,13 @@ def test_many_large_samples_are_solved_in_parts(shape):
     X[3] *= 1e4  # squaring this one would lose digits
     for x, y, w in zip(X, Y, ridge_many(X, Y, 2.0)):
         np.testing.assert_allclose(w, ridge_svd(x, y, 2.0), rtol=1e-8, atol=1e-9 * np.abs(w).max())
+
+
+def test_compiled_and_plain_descent_are_the_same():
+    rng = np.random.default_rng(4)
+    X, y = rng.standard_normal((30, 8)), rng.standard_normal(30)
+    fast = lasso(X, y, 3.0)
+    with uncompiled():
+        plain = lasso(X, y, 3.0)
+    assert np.array_equal(fast.w, plain.w)
+    assert fast.n_iter == plain.n_iter

@@ -18,6 +18,7 @@ __all__ = [
     "faithful",
     "iris",
     "longley",
+    "spector",
 ]
 
 
@@ -130,4 +131,19 @@ def diabetes():
 
     return _from_sklearn(
         load_diabetes, "Efron, Hastie, Johnstone and Tibshirani (2004), Annals of Statistics 32."
+    )
+
+
+def spector():
+    """Spector and Mazzeo: 32 students of economics, and whether their grade improved."""
+    path = files("statsmodels").joinpath("datasets", "spector", "spector.csv")
+    with path.open(encoding="utf-8") as lines:
+        data = np.loadtxt(lines, skiprows=1)
+    return Table(
+        data[:, 1:4],
+        data[:, 4],
+        ("grade point average", "test score in economics", "taught by PSI (0 no, 1 yes)"),
+        ("not improved", "improved"),
+        "Spector and Mazzeo (1980), Journal of Economic Education 11, 37-44; as statsmodels ships "
+        "it. y is 1 if the grade improved.",
     )

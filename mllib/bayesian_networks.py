@@ -1,0 +1,815 @@
+"""Bayesian networks: joint laws that factorise along a directed graph without cycles.
+
+Chapter: Sequences and graphs, *Bayesian networks*. Main references: Pearl (1988), Verma and Pearl
+(1990), Koller and Friedman (2009).
+"""
+
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import gammaln
+
+from mllib.base import as_array, check_rng, check_scalar, check_vector
+from mllib.numerics import safe_log
+
+__all__ = [
+    "BayesNet",
+    "Elimination",
+    "Factor",
+    "ancestors",
+    "bayes_net",
+    "children",
+    "connected",
+    "d_separated",
+    "dirichlet_tables",
+    "eliminate",
+    "elimination_order",
+    "family_counts",
+    "hmm_network",
+    "joint_table",
+    "log_evidence",
+    "log_likelihood",
+    "markov_blanket",
+    "markov_equivalent",
+    "multiply",
+    "naive_bayes_network",
+    "relative_tables",
+    "sample",
+    "skeleton",
+    "sum_out",
+    "topological_order",
+    "v_structures",
+]
+
+
+# Records -------------------------------------------------------------------------------------
+
+
+class BayesNet(NamedTuple):
+    """A network of discrete variables; ``bayes_net`` makes one and checks it."""
+
+    parents: tuple  #: pa(t) for each node t, a tuple of node numbers
+    tables: tuple  #: p(x_t | x_pa(t)): one axis for each parent in their order, the last for x_t
+    names: tuple  #: the name of each node
+
+
+class Factor(NamedTuple):
+    """A function of some of the variables."""
+
+    nodes: tuple  #: their numbers, in the order of the axes
+    values: np.ndarray  #: one axis for each of them
+
+
+class Elimination(NamedTuple):
+    """The answer to a question, and what it cost."""
+
+    posterior: np.ndarray  #: p(query | evidence), one axis for each query node
+    evidence: float  #: p(evidence)
+    order: tuple  #: names of the nodes summed out, in that order
+    largest: int  #: entries of the largest product formed
+
+
+# Functions: graphs ---------------------------------------------------------------------------
+
+
+def _check_parents(parents):
+    """Return parents as a tuple of tuples of ints, refuse what is no list of parents."""
+    try:
+        parents = tuple(tuple(int(p) for p in row) for row in parents)
+    except (TypeError, ValueError):
+        raise ValueError("parents must list the numbers of the parents of each node.") from None
+    n = len(parents)
+    for t, row in enumerate(parents):
+        if any(not 0 <= p < n for p in row) or len(set(row)) < len(row):
+            raise ValueError(
+                f"parents of node {t} must be different numbers from 0 to {n - 1}, got {row}."
+            )
+    return parents
+
+
+def topological_order(parents, names=None):
+    """Return the nodes in an order in which each comes after its parents.
+
+    Parameters
+    ----------
+    parents : sequence of n sequences of ints
+        pa(t) for each node t.
+    names : sequence, optional
+        What to call the nodes in a message.
+
+    Returns
+    -------
+    tuple of ints
+        Among the nodes whose parents are placed, the one with the lowest number comes next.
+
+    Raises
+    ------
+    ValueError
+        If the graph has a cycle, which the message names.
+
+    Examples
+    --------
+    >>> topological_order([(1, 2), (), (1,)])
+    (1, 2, 0)
+    """
+    parents = _check_parents(parents)
+    order, placed = [], set()
+    while len(order) < len(parents):
+        ready = [t for t, pa in enumerate(parents) if t not in placed and placed.issuperset(pa)]
+        if not ready:
+            raise ValueError(_cycle_message(parents, placed, names))
+        order.append(ready[0])
+        placed.add(ready[0])
+    return tuple(order)
+
+
+def _cycle_message(parents, placed, names):
+    """Walk from parent to parent among the nodes that cannot be placed until one repeats."""
+    walk = [min(set(range(len(parents))) - placed)]
+    while walk[-1] not in walk[:-1]:
+        walk.append(min(p for p in parents[walk[-1]] if p not in placed))
+    cycle = walk[walk.index(walk[-1]) :][::-1]
+    arrows = " -> ".join(str(names[t] if names is not None else t) for t in cycle)
+    return f"parents must have no cycle, but {arrows}: remove one of these edges."
+
+
+def children(parents):
+    """Return the children of each node.
+
+    Examples
+    --------
+    >>> children([(), (0,), (0, 1)])
+    ((1, 2), (2,), ())
+    """
+    parents = _check_parents(parents)
+    return tuple(tuple(s for s, pa in enumerate(parents) if t in pa) for t in range(len(parents)))
+
+
+def _nodes(nodes, n, name):
+    nodes = {int(t) for t in (nodes if hasattr(nodes, "__iter__") else (nodes,))}
+    if any(not 0 <= t < n for t in nodes):
+        raise ValueError(f"{name} must hold node numbers from 0 to {n - 1}.")
+    return nodes
+
+
+def ancestors(parents, nodes):
+    """Return the given nodes and all from which a directed path leads to one of them.
+
+    Examples
+    --------
+    >>> sorted(ancestors([(), (0,), (1,), (1,)], 2))
+    [0, 1, 2]
+    """
+    parents = _check_parents(parents)
+    found, new = set(), _nodes(nodes, len(parents), "nodes")
+    while new:
+        found |= new
+        new = {p for t in new for p in parents[t]} - found
+    return found
+
+
+def connected(parents, x, given=()):
+    """Return the nodes to which an active walk leads from x, given some nodes.
+
+    A walk is active if each of its inner nodes with both arrows pointing at it is given, and no
+    other inner node is. Whether it can go on depends only on the last node and on whether it was
+    entered along the arrow or against it.
+
+    Parameters
+    ----------
+    parents : sequence of n sequences of ints
+    x : int or set of ints
+        Where walks begin, none of it given.
+    given : int or set of ints
+
+    Returns
+    -------
+    set of ints
+        The ends of active walks, x included, none of them given.
+
+    References
+    ----------
+    Book: bayesian-networks-reachability. Shachter (1998), the Bayes ball.
+
+    Examples
+    --------
+    >>> parents = [(), (0, 2), ()]  # 0 -> 1 <- 2
+    >>> sorted(connected(parents, 0)), sorted(connected(parents, 0, given=1))
+    ([0, 1], [0, 2])
+    """
+    parents = _check_parents(parents)
+    n, below = len(parents), children(parents)
+    x, given = _nodes(x, n, "x"), _nodes(given, n, "given")
+    if x & given:
+        raise ValueError("x and given must have no node in common.")
+    seen, todo = set(), [(t, "up") for t in x]  # "up": entered against an arrow, or a start
+    while todo:
+        t, way = todo.pop()
+        if (t, way) in seen:
+            continue
+        seen.add((t, way))
+        if t not in given:
+            todo += [(s, "down") for s in below[t]]
+        if (way == "up") != (t in given):
+            todo += [(p, "up") for p in parents[t]]
+    return {t for t, _ in seen} - given
+
+
+def d_separated(parents, x, y, given=()):
+    """Return whether no active walk leads from x to y.
+
+    Then x and y are independent given ``given`` in every law that factorises along the graph.
+
+    Parameters
+    ----------
+    parents : sequence of n sequences of ints
+    x, y, given : int or set of ints
+        Three sets without a common node.
+
+    References
+    ----------
+    Book: bayesian-networks-global-markov. Pearl (1988), section 3.3.
+
+    Examples
+    --------
+    >>> d_separated([(), (0,), (1,)], 0, 2, given=1)
+    True
+    """
+    parents = _check_parents(parents)
+    x, y = _nodes(x, len(parents), "x"), _nodes(y, len(parents), "y")
+    if (x | _nodes(given, len(parents), "given")) & y or not x or not y:
+        raise ValueError("x, y and given must have no node in common, x and y at least one each.")
+    return not connected(parents, x, given) & y
+
+
+def markov_blanket(parents, t):
+    """Return the parents of t, its children, and the other parents of these.
+
+    Examples
+    --------
+    >>> sorted(markov_blanket([(), (), (0, 1), (2,)], 0))
+    [1, 2]
+    """
+    parents = _check_parents(parents)
+    [t] = _nodes(t, len(parents), "t")
+    families = [{s, *pa} for s, pa in enumerate(parents) if s == t or t in pa]
+    return set().union(*families) - {t}
+
+
+def skeleton(parents):
+    """Return the edges without their directions, as a set of pairs (s, t) with s < t.
+
+    Examples
+    --------
+    >>> skeleton([(1,), ()])
+    {(0, 1)}
+    """
+    return {(min(p, t), max(p, t)) for t, pa in enumerate(_check_parents(parents)) for p in pa}
+
+
+def v_structures(parents):
+    """Return all (a, c, b), a < b, with arrows a -> c <- b and no edge between a and b.
+
+    Examples
+    --------
+    >>> v_structures([(), (0, 2), ()])
+    {(0, 1, 2)}
+    """
+    edges = skeleton(parents)
+    return {
+        (a, c, b)
+        for c, pa in enumerate(parents)
+        for a, b in itertools.combinations(sorted(pa), 2)
+        if (a, b) not in edges
+    }
+
+
+def markov_equivalent(first, second):
+    """Return whether two graphs have the same skeleton and the same v-structures.
+
+    Exactly then the same laws factorise along both (Verma and Pearl 1990).
+
+    Examples
+    --------
+    >>> markov_equivalent([(), (0,), (1,)], [(1,), (2,), ()])
+    True
+    >>> markov_equivalent([(), (0,), (1,)], [(), (0, 2), ()])
+    False
+    """
+    topological_order(first), topological_order(second)
+    if len(first) != len(second):
+        raise ValueError("first and second must have the same number of nodes.")
+    return skeleton(first) == skeleton(second) and v_structures(first) == v_structures(second)
+
+
+# Functions: laws -----------------------------------------------------------------------------
+
+
+def bayes_net(parents, tables):
+    """Return the network p(x) = prod_t p(x_t | x_pa(t)), or say what is wrong with it.
+
+    Parameters
+    ----------
+    parents : dict of name -> sequence of names, or sequence of sequences of ints
+        The parents of each node.
+    tables : dict of name -> array, or sequence of arrays
+        p(x_t | x_pa(t)): one axis for each parent, in the order in which it is listed, then one
+        for x_t, along which the table sums to one.
+
+    Returns
+    -------
+    BayesNet
+
+    Raises
+    ------
+    ValueError
+        If the graph has a cycle (which is named), or a table does not fit its parents, is
+        negative or does not sum to one.
+
+    References
+    ----------
+    Book: bayesian-networks-definition.
+
+    Examples
+    --------
+    >>> net = bayes_net({"A": (), "B": ("A",)}, {"A": [0.4, 0.6], "B": [[1, 0], [0.5, 0.5]]})
+    >>> joint_table(net)
+    array([[0.4, 0. ],
+           [0.3, 0.3]])
+    """
+    if isinstance(parents, dict):
+        names = tuple(parents)
+        for t in names:
+            for p in parents[t]:
+                if p not in parents:
+                    raise ValueError(f"parents must list {p!r}, a parent of {t!r}, as a node too.")
+        if not isinstance(tables, dict) or set(tables) != set(names):
+            raise ValueError("tables must have one entry for each node that parents lists.")
+        tables = [tables[t] for t in names]
+        parents = [[names.index(p) for p in parents[t]] for t in names]
+    else:
+        names = tuple(range(len(parents)))
+    parents = _check_parents(parents)
+    topological_order(parents, names)
+    if len(tables) != len(parents):
+        raise ValueError(f"tables must have {len(parents)} entries, one for each node.")
+    tables = tuple(as_array(table, f"the table of {names[t]}") for t, table in enumerate(tables))
+    for t, table in enumerate(tables):
+        if table.ndim != len(parents[t]) + 1:
+            raise ValueError(
+                f"the table of {names[t]} must have {len(parents[t]) + 1} axes, one for each "
+                f"parent and the last for itself, got shape {table.shape}."
+            )
+    for t, table in enumerate(tables):
+        wanted = tuple(tables[p].shape[-1] for p in parents[t])
+        if table.shape[:-1] != wanted or table.size == 0:
+            raise ValueError(
+                f"the table of {names[t]} must begin with the axes {wanted} of its parents, got "
+                f"shape {table.shape}."
+            )
+        tables = (
+            *tables[:t],
+            _check_table(table, names[t], [names[p] for p in parents[t]]),
+            *tables[t + 1 :],
+        )
+    return BayesNet(parents, tables, names)
+
+
+def _check_table(table, name, parents):
+    """Return a table of floats or fractions whose rows are distributions."""
+    if table.dtype != object:
+        table = table.astype(np.float64)
+        if not np.isfinite(table).all():
+            raise ValueError(f"the table of {name} must hold finite numbers.")
+    if (table < 0).any():
+        raise ValueError(f"the table of {name} must not be negative.")
+    total = np.asarray(table.sum(axis=-1))
+    wrong = np.asarray(np.abs(total - 1) > (1e-8 if table.dtype != object else 0))
+    if wrong.any():
+        at = tuple(int(i) for i in np.argwhere(wrong)[0])
+        where = ", ".join(f"{p}={v}" for p, v in zip(parents, at))
+        raise ValueError(
+            f"the table of {name} must sum to one{' at ' + where if where else ''}, its sum is "
+            f"{float(total[at]):.6g}."
+        )
+    return table
+
+
+def _number(net, name):
+    """Return the number of the node called ``name``."""
+    try:
+        return net.names.index(name)
+    except ValueError:
+        raise ValueError(
+            f"{name!r} is no node of the network; its nodes are {list(net.names)}."
+        ) from None
+
+
+def _factors(net):
+    return [Factor((*pa, t), table) for t, (pa, table) in enumerate(zip(*net[:2]))]
+
+
+def multiply(first, second):
+    """Return the product of two factors, a function of all their variables.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> multiply(Factor((0,), np.array([1, 2])), Factor((1,), np.array([3, 4]))).values
+    array([[3, 4],
+           [6, 8]])
+    """
+    nodes = tuple(sorted({*first.nodes, *second.nodes}))
+    spread = []
+    for factor in (first, second):
+        values = np.asarray(factor.values).transpose(np.argsort(factor.nodes))
+        absent = [axis for axis, t in enumerate(nodes) if t not in factor.nodes]
+        spread.append(np.expand_dims(values, absent))
+    return Factor(nodes, np.asarray(spread[0] * spread[1]))
+
+
+def sum_out(factor, t):
+    """Return the factor summed over the values of node t.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sum_out(Factor((0, 1), np.array([[1, 2], [3, 4]])), 0)
+    Factor(nodes=(1,), values=array([4, 6]))
+    """
+    if t not in factor.nodes:
+        raise ValueError(f"t must be one of the nodes {factor.nodes} of the factor, got {t}.")
+    rest = tuple(s for s in factor.nodes if s != t)
+    return Factor(rest, np.asarray(factor.values.sum(axis=factor.nodes.index(t))))
+
+
+def joint_table(net):
+    """Return p(x_1, ..., x_n) for all values, one axis for each node: only for small networks."""
+    product = Factor((), np.array(1))
+    for factor in _factors(net):
+        product = multiply(product, factor)
+    return product.values
+
+
+def _check_rows(X, sizes, name="X"):
+    X = as_array(X, name)
+    if X.ndim != 2 or X.shape[1] != len(sizes):
+        raise ValueError(f"{name} must have shape (n, {len(sizes)}), one column for each node.")
+    if X.dtype.kind not in "biu" and (
+        X.dtype.kind != "f" or not np.isfinite(X).all() or np.not_equal(X, np.floor(X)).any()
+    ):
+        raise ValueError(f"{name} must hold whole numbers: number the values of each node from 0.")
+    X = X.astype(np.int64)
+    if len(X) and ((X < 0).any() or (X.max(axis=0) >= np.array(sizes)).any()):
+        t = int(np.argmax((X < 0).any(axis=0) | (X.max(axis=0) >= np.array(sizes))))
+        raise ValueError(f"column {t} of {name} must hold values from 0 to {sizes[t] - 1}.")
+    return X
+
+
+def log_likelihood(net, X):
+    """Return sum_i sum_t log p(x_it | x_i,pa(t)) of complete rows, in nats; -inf if impossible.
+
+    Parameters
+    ----------
+    net : BayesNet
+    X : array of shape (n, number of nodes)
+        Values of all nodes, counted from 0.
+
+    References
+    ----------
+    Book: bayesian-networks-likelihood-factorises.
+    """
+    X = _check_rows(X, [table.shape[-1] for table in net.tables])
+    return float(
+        sum(
+            safe_log(table[tuple(X[:, (*pa, t)].T)].astype(np.float64)).sum()
+            for t, (pa, table) in enumerate(zip(*net[:2]))
+        )
+    )
+
+
+def sample(net, n, rng):
+    """Draw n rows: each node after its parents, from the row of its table that they choose.
+
+    Parameters
+    ----------
+    net : BayesNet
+    n : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    array of int of shape (n, number of nodes)
+    """
+    check_scalar(n, "n", low=1, integer=True)
+    check_rng(rng)
+    X = np.zeros((n, len(net.names)), dtype=np.int64)
+    for t in topological_order(net.parents):
+        rows = net.tables[t][tuple(X[:, p] for p in net.parents[t])].astype(np.float64)
+        heights = np.cumsum(np.broadcast_to(rows, (n, rows.shape[-1])), axis=1)
+        X[:, t] = (rng.random(n)[:, None] >= heights[:, :-1]).sum(axis=1)
+    return X
+
+
+def elimination_order(factors, nodes):
+    """Return an order of the nodes in which each next one makes the smallest new factor.
+
+    Parameters
+    ----------
+    factors : list of sets of ints
+        The variables of each factor.
+    nodes : set of ints
+        The nodes to be summed out.
+
+    Returns
+    -------
+    list of ints
+
+    Examples
+    --------
+    >>> elimination_order([{0, 1}, {1, 2}, {2, 3}], {1, 2, 3})
+    [3, 2, 1]
+    """
+    factors, left, order = [set(f) for f in factors], set(nodes), []
+    while left:
+        joined = {t: set().union(*(f for f in factors if t in f)) for t in left}
+        t = min(left, key=lambda t: (len(joined[t]), t))
+        factors = [f for f in factors if t not in f] + [joined[t] - {t}]
+        order.append(t)
+        left.remove(t)
+    return order
+
+
+def eliminate(net, query, evidence=None, order=None):
+    """Return p(query | evidence) by summing the other nodes out of the factors, one by one.
+
+    Parameters
+    ----------
+    net : BayesNet
+    query : name or tuple of names
+    evidence : dict of name -> value, optional
+        Values counted from 0.
+    order : sequence of names, optional
+        In which to sum out; the next smallest factor by default.
+
+    Returns
+    -------
+    Elimination
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown, a value out of range, or the evidence has probability 0.
+
+    References
+    ----------
+    Book: bayesian-networks-elimination. Zhang and Poole (1996).
+
+    Examples
+    --------
+    >>> net = bayes_net({"A": (), "B": ("A",)}, {"A": [0.5, 0.5], "B": [[1, 0], [0.5, 0.5]]})
+    >>> eliminate(net, "A", {"B": 0}).posterior
+    array([0.66666667, 0.33333333])
+    """
+    names = query if isinstance(query, (tuple, list)) else (query,)
+    query, given = [_number(net, name) for name in names], {}
+    for name, value in (evidence or {}).items():
+        t = _number(net, name)
+        high = net.tables[t].shape[-1] - 1
+        given[t] = check_scalar(value, f"the value of {name}", low=0, high=high, integer=True)
+    if set(query) & set(given) or len(set(query)) < len(query) or not query:
+        raise ValueError("query must name different nodes, at least one, none of them in evidence.")
+    hidden = set(range(len(net.names))) - set(query) - set(given)
+    factors = [_restrict(factor, given) for factor in _factors(net)]
+    if order is None:
+        order = elimination_order([set(f.nodes) for f in factors], hidden)
+    else:
+        order = [_number(net, name) for name in order]
+        if sorted(order) != sorted(hidden):
+            raise ValueError("order must name each node outside query and evidence once.")
+    factors, sizes = _sum_out_all(factors, order)
+    product, size = _product(factors)
+    evidence_probability = product.values.sum()
+    if evidence_probability == 0:
+        raise ValueError(
+            "evidence must have a positive probability; under this network it is impossible."
+        )
+    values = product.values.transpose(np.argsort(np.argsort(query)))
+    return Elimination(
+        values / evidence_probability,
+        evidence_probability,
+        tuple(net.names[t] for t in order),
+        max([*sizes, size]),
+    )
+
+
+def _sum_out_all(factors, order):
+    """Sum out the nodes in their order: multiply the factors that hold a node, and sum over it."""
+    sizes = []
+    for t in order:
+        product, size = _product([f for f in factors if t in f.nodes])
+        factors = [f for f in factors if t not in f.nodes] + [sum_out(product, t)]
+        sizes.append(size)  # (eq-bayesian-networks-distribute)
+    return factors, sizes
+
+
+def _product(factors):
+    product = Factor((), np.array(1))
+    for factor in factors:
+        product = multiply(product, factor)
+    return product, product.values.size
+
+
+def _restrict(factor, given):
+    """Return the factor with the given nodes held at their values."""
+    index = tuple(given.get(t, slice(None)) for t in factor.nodes)
+    return Factor(
+        tuple(t for t in factor.nodes if t not in given), np.asarray(factor.values[index])
+    )
+
+
+# Functions: learning -------------------------------------------------------------------------
+
+
+def family_counts(parents, n_values, X, weights=None):
+    """Return N_tck, how often node t had value k while its parents had the values c.
+
+    Counts of disjoint samples add.
+
+    Parameters
+    ----------
+    parents : sequence of sequences of ints
+    n_values : sequence of ints
+        K_t, how many values each node has.
+    X : array of shape (n, number of nodes)
+        Complete rows, values counted from 0.
+    weights : array of shape (n,), optional
+        How often each row counts.
+
+    Returns
+    -------
+    tuple of arrays
+        Shaped like the tables of a network.
+
+    References
+    ----------
+    Book: bayesian-networks-count-likelihood.
+
+    Examples
+    --------
+    >>> family_counts([(), (0,)], [2, 2], [[0, 0], [0, 1], [1, 1]])[1]
+    array([[1., 1.],
+           [0., 1.]])
+    """
+    parents = _check_parents(parents)
+    topological_order(parents)
+    if len(n_values) != len(parents):
+        raise ValueError(f"n_values must have {len(parents)} entries, one for each node.")
+    X = _check_rows(X, list(n_values))
+    w = np.ones(len(X)) if weights is None else check_vector(weights, "weights", length=len(X))
+    if (w < 0).any():
+        raise ValueError("weights must not be negative: leave a row out with weight 0.")
+    counts = []
+    for t, pa in enumerate(parents):
+        N = np.zeros([n_values[s] for s in (*pa, t)])
+        np.add.at(N, tuple(X[:, (*pa, t)].T), w)
+        counts.append(N)
+    return tuple(counts)
+
+
+def relative_tables(counts):
+    """Return the maximum-likelihood tables N_tck / sum_k N_tck.
+
+    Raises
+    ------
+    ValueError
+        If some configuration of parents never occurred: its row is not determined.
+
+    Examples
+    --------
+    >>> relative_tables(family_counts([(), (0,)], [2, 2], [[0, 0], [0, 1], [1, 1]]))[1]
+    array([[0.5, 0.5],
+           [0. , 1. ]])
+    """
+    for t, N in enumerate(counts):
+        if (N.sum(axis=-1) == 0).any():
+            at = tuple(int(i) for i in np.argwhere(N.sum(axis=-1) == 0)[0])
+            raise ValueError(
+                f"counts of node {t} must hold every configuration of its parents, {at} never "
+                f"occurred: use dirichlet_tables."
+            )
+    return tuple(N / N.sum(axis=-1, keepdims=True) for N in counts)
+
+
+def _alphas(counts, alpha):
+    if not isinstance(alpha, (tuple, list)):
+        check_scalar(alpha, "alpha", low=0, open_low=True)
+        return [np.full(N.shape, float(alpha)) for N in counts]
+    alphas = [
+        np.broadcast_to(np.asarray(a, dtype=np.float64), N.shape)
+        for a, N in zip(alpha, counts, strict=True)
+    ]
+    if any((a <= 0).any() for a in alphas):
+        raise ValueError("alpha must be positive; it need not be whole.")
+    return alphas
+
+
+def dirichlet_tables(counts, alpha=1.0):
+    """Return the posterior means (N_tck + alpha_tck) / sum_k (N_tck + alpha_tck).
+
+    Each row has the prior Dir(alpha_tc1, ..., alpha_tcK), independent of the others.
+
+    Parameters
+    ----------
+    counts : tuple of arrays
+        From ``family_counts``.
+    alpha : float or tuple of arrays
+        Parameters of the prior, above 0: one for all, or arrays shaped like the counts.
+
+    Returns
+    -------
+    tuple of arrays
+
+    References
+    ----------
+    Book: bayesian-networks-dirichlet-bn.
+
+    Examples
+    --------
+    >>> dirichlet_tables(family_counts([()], [2], [[0], [0]]), 0.5)[0]
+    array([0.83333333, 0.16666667])
+    """
+    means = [N + a for N, a in zip(counts, _alphas(counts, alpha))]
+    return tuple(A / A.sum(axis=-1, keepdims=True) for A in means)
+
+
+def log_evidence(counts, alpha=1.0):
+    """Return log p(D | graph), all tables integrated out under independent Dirichlet priors.
+
+    It is the sum over nodes t and configurations c of
+    log Gamma(a_tc) - log Gamma(a_tc + N_tc) + sum_k [log Gamma(a_tck + N_tck) - log Gamma(a_tck)].
+
+    Parameters
+    ----------
+    counts : tuple of arrays
+    alpha : float or tuple of arrays
+
+    References
+    ----------
+    Cooper and Herskovits (1992), Machine Learning 9, 309-347.
+
+    Examples
+    --------
+    >>> round(log_evidence(family_counts([()], [2], [[0], [0]])), 4)  # 1/3
+    -1.0986
+    """
+    total = 0.0
+    for N, a in zip(counts, _alphas(counts, alpha)):
+        total += np.sum(gammaln(a + N) - gammaln(a))
+        total += np.sum(gammaln(a.sum(axis=-1)) - gammaln((a + N).sum(axis=-1)))
+    return float(total)
+
+
+# Functions: two models of other chapters -----------------------------------------------------
+
+
+def naive_bayes_network(prior, tables):
+    """Return the network Y -> X_1, ..., Y -> X_d, with Y as node 0.
+
+    Parameters
+    ----------
+    prior : array of shape (K,)
+    tables : sequence of d arrays of shape (K, V_j)
+
+    Examples
+    --------
+    >>> naive_bayes_network([0.5, 0.5], [[[1, 0], [0, 1]]]).parents
+    ((), (0,))
+    """
+    return bayes_net([(), *[(0,)] * len(tables)], [prior, *tables])
+
+
+def hmm_network(pi, A, e, T):
+    """Return z_1 -> ... -> z_T with z_t -> x_t, the nodes "z1", "x1", ..., "zT", "xT".
+
+    Parameters
+    ----------
+    pi : array of shape (K,)
+    A : array of shape (K, K)
+    e : array of shape (K, V)
+    T : int
+
+    Examples
+    --------
+    >>> hmm_network([1.0], [[1.0]], [[0.5, 0.5]], 2).names
+    ('z1', 'x1', 'z2', 'x2')
+    """
+    check_scalar(T, "T", low=1, integer=True)
+    parents, tables = {}, {}
+    for t in range(1, T + 1):
+        parents[f"z{t}"] = () if t == 1 else (f"z{t - 1}",)
+        tables[f"z{t}"] = pi if t == 1 else A
+        parents[f"x{t}"] = (f"z{t}",)
+        tables[f"x{t}"] = e
+    return bayes_net(parents, tables)
