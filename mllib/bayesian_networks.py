@@ -4,6 +4,7 @@ Chapter: Sequences and graphs, *Bayesian networks*. Main references: Pearl (1988
 (1990), Koller and Friedman (2009).
 """
 
+import heapq
 import itertools
 from typing import NamedTuple
 
@@ -114,13 +115,18 @@ def topological_order(parents, names=None):
     (1, 2, 0)
     """
     parents = _check_parents(parents)
-    order, placed = [], set()
-    while len(order) < len(parents):
-        ready = [t for t, pa in enumerate(parents) if t not in placed and placed.issuperset(pa)]
-        if not ready:
-            raise ValueError(_cycle_message(parents, placed, names))
-        order.append(ready[0])
-        placed.add(ready[0])
+    below, order = children(parents), []
+    waiting = [len(pa) for pa in parents]  # how many parents are not placed yet
+    ready = [t for t, left in enumerate(waiting) if left == 0]  # a heap, in order already
+    while ready:
+        t = heapq.heappop(ready)
+        order.append(t)
+        for s in below[t]:
+            waiting[s] -= 1
+            if waiting[s] == 0:
+                heapq.heappush(ready, s)
+    if len(order) < len(parents):
+        raise ValueError(_cycle_message(parents, set(order), names))
     return tuple(order)
 
 
@@ -143,7 +149,11 @@ def children(parents):
     ((1, 2), (2,), ())
     """
     parents = _check_parents(parents)
-    return tuple(tuple(s for s, pa in enumerate(parents) if t in pa) for t in range(len(parents)))
+    below = [[] for _ in parents]
+    for s, pa in enumerate(parents):
+        for p in pa:
+            below[p].append(s)
+    return tuple(map(tuple, below))
 
 
 def _nodes(nodes, n, name):
@@ -531,11 +541,16 @@ def elimination_order(factors, nodes):
     >>> elimination_order([{0, 1}, {1, 2}, {2, 3}], {1, 2, 3})
     [3, 2, 1]
     """
-    factors, left, order = [set(f) for f in factors], set(nodes), []
+    left, order = set(nodes), []
+    near = {t: set() for t in left.union(*factors)}
+    for factor in factors:
+        for t in factor:
+            near[t] |= set(factor) - {t}
     while left:
-        joined = {t: set().union(*(f for f in factors if t in f)) for t in left}
-        t = min(left, key=lambda t: (len(joined[t]), t))
-        factors = [f for f in factors if t not in f] + [joined[t] - {t}]
+        t = min(left, key=lambda t: (len(near[t]), t))
+        for s in near[t]:  # the new factor joins them all
+            near[s] |= near[t] - {s}
+            near[s].remove(t)
         order.append(t)
         left.remove(t)
     return order
