@@ -283,11 +283,12 @@ def categorical_log_likelihoods(X, tables):
     X = _whole(X, "X")
     if X.ndim != 2 or X.shape[1] != len(tables):
         raise ValueError(f"X must have shape (m, {len(tables)}), one column for each table.")
+    tables = [check_array(table, "tables") for table in tables]
+    last = np.array([table.shape[1] for table in tables]) - 1
+    if ((X < -1) | (last < X)).any():
+        raise ValueError("X must hold codes from -1 to V_j - 1 in column j.")
     g = np.zeros((len(X), len(tables[0])))
     for x, table in zip(X.T, tables):
-        table = np.asarray(table, dtype=np.float64)
-        if len(x) and (x.min() < -1 or x.max() >= table.shape[1]):
-            raise ValueError("X must hold codes from -1 to V_j - 1 in column j.")
         g += np.vstack([safe_log(table).T, np.zeros(len(table))])[x]  # code -1 reads the zeros
     return g
 
