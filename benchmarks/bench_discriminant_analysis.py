@@ -53,7 +53,7 @@ def quality_of_labels(data, mine, theirs):
 
 
 CENTRED = (
-    "mllib subtracts the centre of the classes before the product, so that data far from the origin "
+    "The centre of the classes is subtracted before the product, so that data far from the origin "
     "keep their digits; the copy costs about a tenth of a call that is one matrix product."
 )
 
