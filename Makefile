@@ -27,15 +27,15 @@ help: ## Explain the targets (this list)
 
 # -- environment ---------------------------------------------------------------------------------
 
-# A Python on which the book was verified (3.11 to 3.13), else any newer one, and then it says so.
+# The Python on which the book was verified (3.11), else any newer one, and then it says so.
 # A missing piece is named with the command that installs it.
 $(READY): requirements.txt pyproject.toml
-	@python=; for last in 13 99; do for p in python3 python3.13 python3.12 python3.11 python3.14; do \
+	@python=; for last in 11 99; do for p in python3 python3.13 python3.12 python3.11 python3.14; do \
 	  if [ -z "$$python" ] && command -v $$p >/dev/null && \
 	    $$p -c "import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, $$last))" 2>/dev/null; then \
 	    python=$$p; \
 	    if [ $$last = 99 ] && [ ! -x $(PY) ]; then \
-	      echo "The book was verified on Python 3.11 to 3.13; there is only $$($$p --version) here: trying." >&2; fi; \
+	      echo "The book was verified on Python 3.11; there is only $$($$p --version) here: trying." >&2; fi; \
 	  fi; done; done; \
 	if [ -z "$$python" ]; then \
 	  echo 'Python 3.11 or newer is missing. On Debian or Ubuntu: sudo apt-get install python3 python3-venv' >&2; exit 1; fi; \

@@ -8,7 +8,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor
 from scipy.linalg.lapack import dposv
 
 from mllib.base import (
@@ -26,7 +25,13 @@ from mllib.base import (
 )
 from mllib.compiled import compiled
 from mllib.decision_theory import add_intercept, hinge
-from mllib.numerics import squared_distances
+from mllib.kernels import (
+    check_psd,
+    default_width,
+    linear_kernel,
+    polynomial_kernel,
+    rbf_kernel,
+)
 from mllib.perceptron import separating_weights
 
 __all__ = [
@@ -39,20 +44,16 @@ __all__ = [
     "SMORun",
     "SupportVectors",
     "binary_problems",
-    "default_width",
     "distance_to_plane",
     "dual_objective",
     "duality_gap",
     "geometric_margin",
     "hinge_objective",
     "kkt_residuals",
-    "linear_kernel",
     "linear_svm",
     "margin",
     "offset_bracket",
-    "polynomial_kernel",
     "primal_objective",
-    "rbf_kernel",
     "recover_offset",
     "smo",
     "support_vectors",
@@ -144,21 +145,6 @@ def _check_offset(b):
 
 def _check_gram(K, y):
     return check_square(K, "K", size=len(y), symmetric=True)
-
-
-def _check_psd(K, name):
-    """Refuse an eigenvalue below -1e-7 of the trace (float32 rounding): one Cholesky factor."""
-    A = K.copy()
-    A[np.diag_indices(len(A))] += 1e-7 * np.trace(A)
-    try:
-        cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
-    except LinAlgError:
-        if np.any(K):
-            raise ValueError(
-                f"{name} must be positive semi-definite, its smallest eigenvalue is "
-                f"{np.linalg.eigvalsh(K)[0]:.3g}: use a kernel that is an inner product, or clip "
-                f"the negative eigenvalues."
-            ) from None
 
 
 def _price_too_high():
@@ -569,84 +555,6 @@ def support_vectors(alpha, f, y, C, *, tol=1e-6):
     )
 
 
-# Kernels -------------------------------------------------------------------------------------
-
-
-def _check_points(X, Y):
-    X, Y = check_array(X), check_array(Y, "Y")
-    if X.shape[1] != Y.shape[1]:
-        raise ValueError(f"Y must have {X.shape[1]} columns like X, got {Y.shape[1]}.")
-    return X, Y
-
-
-def linear_kernel(X, Y):
-    """Return K_ij = x_i^T y_j, for X of shape (n, d) and Y of shape (m, d)."""
-    X, Y = _check_points(X, Y)
-    return X @ Y.T
-
-
-def rbf_kernel(X, Y, ell=1.0):
-    """Return K_ij = exp(-||x_i - y_j||^2 / (2 ell^2)), for X of shape (n, d) and Y of (m, d).
-
-    ell is a length in units of the inputs; scikit-learn's gamma is 1 / (2 ell^2).
-
-    Examples
-    --------
-    >>> rbf_kernel([[0.0], [2.0]], [[0.0]], ell=2.0).round(4)
-    array([[1.    ],
-           [0.6065]])
-    """
-    check_scalar(ell, "ell", low=0, open_low=True)
-    D = squared_distances(*_check_points(X, Y))
-    D *= -0.5 / ell**2
-    return np.exp(D, out=D)
-
-
-def polynomial_kernel(X, Y, r=3, c=1.0, ell=1.0):
-    """Return K_ij = (c + x_i^T y_j / ell^2)^r.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    Y : array of shape (m, d)
-    r : int
-        Degree.
-    c : float
-        At least 0; above 0 the features of all degrees up to r take part.
-    ell : float
-        Length in units of the inputs.
-
-    Examples
-    --------
-    >>> polynomial_kernel([[1.0, 2.0]], [[3.0, 0.0]], r=2)
-    array([[16.]])
-    """
-    check_scalar(r, "r", low=1, integer=True)
-    check_scalar(c, "c", low=0)
-    check_scalar(ell, "ell", low=0, open_low=True)
-    return (c + linear_kernel(X, Y) / ell**2) ** r
-
-
-def default_width(X):
-    """Return ell = sqrt(d v / 2), v the variance of all entries of X: half the mean square scale.
-
-    Multiplying X by a constant multiplies ell by it, and leaves the kernel as it is. The kernel is
-    that of scikit-learn's gamma="scale". 1 if X is constant.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-
-    Examples
-    --------
-    >>> default_width([[0.0, 2.0], [4.0, 6.0]])
-    2.23606797749979
-    """
-    X = check_array(X)
-    spread = X.std()
-    return float(spread * np.sqrt(X.shape[1] / 2)) if spread > 0 else 1.0
-
-
 # Solving the dual ----------------------------------------------------------------------------
 
 
@@ -699,7 +607,7 @@ def _check_problem(K, y, C, tol, max_iter):
     y = check_signs(y)
     _check_two_sides(y)
     K = _check_gram(K, y)
-    _check_psd(K, "K")
+    check_psd(K)
     _check_C(C, hard=True)
     check_scalar(tol, "tol", low=0, open_low=True)
     check_scalar(max_iter, "max_iter", low=1, integer=True)
@@ -1175,15 +1083,7 @@ class _RBFKernel(_Kernel):
         return row
 
     def matrix(self, X):
-        Z = (X - X.mean(axis=0)) / self.ell
-        h, K = 0.5 * np.einsum("ij,ij->i", Z, Z), np.empty((len(X), len(X)))
-        for i in range(0, len(X), 64):  # rows that stay in the cache from product to exponential
-            R = np.matmul(Z[i : i + 64], Z.T, out=K[i : i + 64])
-            R -= h
-            R -= h[i : i + 64, None]
-            np.exp(np.minimum(R, 0.0, out=R), out=R)
-        K[np.diag_indices(len(X))] = 1.0
-        return K
+        return rbf_kernel(X, X, self.ell)
 
     def diagonal(self, X):
         return np.ones(len(X))
@@ -1325,7 +1225,7 @@ class SVC(_MarginClassifier):
         names = ("rbf", "linear", "polynomial", "precomputed")
         check_choice(self.kernel, "kernel", names)
         if self.kernel == "precomputed":
-            _check_psd(check_square(X, "X", symmetric=True), "X, the precomputed kernel,")
+            check_psd(X, "X, the precomputed kernel,")
             return _PrecomputedKernel()
         if self.kernel == "linear":
             return _Kernel(linear_kernel)

@@ -146,6 +146,15 @@ def test_claims_fit_on_twenty_lines(path):
         assert len(body[start:].strip().splitlines()) <= 20, name
 
 
+def test_a_result_is_claimed_once():
+    found = []
+    for path in NOTEBOOKS:
+        for cell in code_cells(path):
+            for call in re.findall(r"(?m)^with claim\(([^)]*)\)", source(cell)):
+                found += re.findall(r"\"([^\"]+)\"", call)
+    assert not {name for name in found if found.count(name) > 1}
+
+
 @each_chapter
 def test_what_a_chapter_cites_is_in_the_bibliography(path):
     known = re.findall(
