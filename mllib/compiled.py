@@ -174,7 +174,7 @@ class _Loop:
             return self.function(*args)
         try:
             return fast(*args)
-        except (OSError, EOFError, UnpicklingError):  # the cache: a loop opens no file
+        except (OSError, EOFError, ImportError, UnpicklingError):  # the cache, not the loop
             return self._compile(cache=False)(*args)
         except _numba.core.errors.NumbaError as error:
             result = self.function(*args)

@@ -385,6 +385,22 @@ def test_a_damaged_cache_is_given_up(tmp_path):
     assert (done.stdout, done.stderr) == ("25.0\n", "")
 
 
+@needs_numba
+def test_a_cache_made_under_another_name_is_given_up(tmp_path):
+    code = """
+        import importlib.util, sys
+        import numpy as np
+        spec = importlib.util.find_spec("loops")
+        spec = importlib.util.spec_from_file_location("elsewhere", spec.origin)
+        sys.modules["elsewhere"] = module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        print(module.squares(np.array([3.0, 4.0])))
+    """
+    assert fresh(code, tmp_path).stdout == "25.0\n"
+    done = fresh(SUM, tmp_path)
+    assert (done.stdout, done.stderr) == ("25.0\n", "")
+
+
 def test_four_threads_begin_at_once(tmp_path):
     code = """
         import numpy as np, threading, loops
