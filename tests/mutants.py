@@ -41,7 +41,8 @@ from typing import NamedTuple
 
 import yaml
 
-os.environ["MLLIB_COMPILE"] = "0"  # a loop runs as it is written, so that it can be changed
+if __name__ == "__main__":
+    os.environ["MLLIB_COMPILE"] = "0"  # a loop runs as it is written, so that it can be changed
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
