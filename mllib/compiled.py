@@ -79,7 +79,7 @@ def compiled(function=None, *, also=()):
     ...     for i in range(len(x)):
     ...         s += x[i]
     ...     return s
-    >>> total(np.array([1.0, 2.0, 4.0]))
+    >>> float(total(np.array([1.0, 2.0, 4.0])))
     7.0
     """
     if function is None:
