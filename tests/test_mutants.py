@@ -258,11 +258,16 @@ def alive_in(folder):
     return found
 
 
+def heed_ctrl_c():
+    """Undo that the children of a job in the background ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("one", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_leaves_no_child_and_no_change(tmp_path, one):
     slow = "import time\n_ = countdown(3), time.sleep(30), "
     folder = made(tmp_path, CHAPTER.replace("_ = countdown(3), ", slow))
-    process = subprocess.Popen(command(folder), start_new_session=True)
+    process = subprocess.Popen(command(folder), start_new_session=True, preexec_fn=heed_ctrl_c)
     time.sleep(8)
     assert process.poll() is None
     (os.killpg if one == signal.SIGINT else os.kill)(process.pid, one)  # Ctrl-C reaches the group
