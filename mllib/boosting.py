@@ -453,7 +453,7 @@ def negative_gradient(loss, y, u):
 
     References
     ----------
-    Book: boosting-losses.
+    Book: boosting-boosting-losses.
 
     Examples
     --------
