@@ -269,6 +269,7 @@ def test_draws_have_the_moments_of_the_estimate():
         (lambda: KernelDensity("best").fit([[0.0], [1.0]]), "'silverman' or 'loo'"),
         (lambda: KernelDensity().fit([[2.0], [2.0]]), "two different rows"),
         (lambda: KernelDensity().fit([[2.0]]), "two different rows"),
+        (lambda: KernelDensity().fit([[2.0], [3.0]], sample_weight=[2, 0]), "two different rows"),
         (lambda: KernelDensity("loo").fit([[2.0], [2.0]]), "without a twin"),
         (lambda: KernelDensity(1.0).sample(2), "not fitted"),
         (lambda: knn_density([[0.0], [1.0]], [[0.0]], 3), "at most the 2 rows"),
