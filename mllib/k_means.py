@@ -145,15 +145,15 @@ def _check_partition(labels, n, K=None):
 def nearest_centres(X, centres, labels, distances):
     """Write the index of the nearest centre of each row, and its squared distance."""
     for i in range(X.shape[0]):
-        distances[i] = np.inf
+        best, nearest = np.inf, 0
         for k in range(centres.shape[0]):
             s = 0.0
             for j in range(X.shape[1]):
                 t = X[i, j] - centres[k, j]
                 s += t * t
-            if s < distances[i]:  # strictly: at a tie the lower index stays
-                distances[i] = s
-                labels[i] = k
+            if s < best:  # strictly: at a tie the lower index stays
+                best, nearest = s, k
+        labels[i], distances[i] = nearest, best
 
 
 @compiled
@@ -164,16 +164,16 @@ def _settle(X, centres, D, slack, labels, distances):
         for k in range(centres.shape[0]):
             bound = min(bound, D[i, k])
         bound += slack[i]
-        distances[i] = np.inf
+        best, nearest = np.inf, 0
         for k in range(centres.shape[0]):
             if D[i, k] <= bound:
                 s = 0.0
                 for j in range(X.shape[1]):
                     t = X[i, j] - centres[k, j]
                     s += t * t
-                if s < distances[i]:
-                    distances[i] = s
-                    labels[i] = k
+                if s < best:
+                    best, nearest = s, k
+        labels[i], distances[i] = nearest, best
 
 
 #: From this number of columns on, a matrix product finds the nearest centres sooner than the loop.
