@@ -949,7 +949,7 @@ def single_moves(X, labels, K):
 
     References
     ----------
-    Book: k-means-single-move. Hartigan (1975), Clustering Algorithms, chapter 4.
+    Book: k-means-single-moves. Hartigan (1975), Clustering Algorithms, chapter 4.
 
     Examples
     --------
