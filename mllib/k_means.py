@@ -24,6 +24,7 @@ from mllib.base import (
     map_over,
     random_generator,
 )
+from mllib.chunks import as_passes, chunk_parts, reduce_chunks
 from mllib.compiled import compiled, compiling
 from mllib.numerics import centred_columns, squared_distances
 
@@ -73,7 +74,7 @@ class KMeansResult(NamedTuple):
     """A run of Lloyd's algorithm."""
 
     centres: np.ndarray  #: mu_k, shape (K, d)
-    labels: np.ndarray  #: the nearest of these centres for each row, shape (n,)
+    labels: np.ndarray | None  #: the nearest of these centres for each row, shape (n,)
     trace: np.ndarray  #: J after each assignment, shape (n_iter + 1,)
     n_iter: int  #: updates of the centres
     converged: bool  #: whether it stopped by itself
@@ -458,54 +459,55 @@ def k_means(X, centres, *, sample_weight=None, max_iter=300, tol=0.0):
     return KMeansResult(centres, labels, np.array(trace), max_iter, False)
 
 
-def _chunk_item(item, centres):
-    """Return the statistic of an array, or of a pair (X, sample_weight)."""
-    X, w = item if isinstance(item, tuple) else (item, None)
+def _chunk_item(chunk, centres):
+    """Return the statistic of a chunk: X, or (X, sample_weight)."""
+    X, w = chunk_parts(chunk, ("X", "sample_weight"), 1)
     return chunk_statistic(X, centres, sample_weight=w)
 
 
 def k_means_over_chunks(chunks, centres, *, max_iter=300, tol=0.0, workers=1):
-    """Return ``(centres, trace)`` of Lloyd's algorithm on data that come in chunks.
+    """Run Lloyd's algorithm on data that come in chunks, each read once for every step.
 
     Parameters
     ----------
-    chunks : list or re-iterable of arrays of shape (n_c, d), or of pairs (array, sample_weight)
-        Read once for each step.
+    chunks : sequence of arrays of shape (n_c, d) or pairs (array, sample_weight), or function
+        A function returns an iterator over them.
     centres : array of shape (K, d)
+        Where to start.
     max_iter : int
         Most updates of the centres.
     tol : float
         The run stops when a step lowers J by at most ``tol`` times J.
     workers : int or map-like callable
-        As in ``base.map_over``.
+        As in ``mllib.chunks.reduce_chunks``.
 
     Returns
     -------
-    tuple of arrays of shapes (K, d) and (n_iter + 1,)
-        The centres, and J at the start and after each update.
+    KMeansResult
+        Its labels are None, since they are as many as the rows.
 
     References
     ----------
     Book: k-means-chunks.
+
+    Examples
+    --------
+    >>> fit = k_means_over_chunks([[[0.0], [1.0]], [[5.0], [6.0]]], [[0.0], [1.0]])
+    >>> fit.centres.ravel(), fit.converged
+    (array([0.5, 5.5]), True)
     """
-    if iter(chunks) is chunks:
-        raise ValueError("chunks must be read more than once: pass a list, not an iterator.")
+    again, centres, trace = as_passes(chunks), check_array(centres, "centres"), []
     check_scalar(max_iter, "max_iter", low=1, integer=True)
     check_scalar(tol, "tol", low=0)
-    centres, trace = check_array(centres, "centres"), []
     for n_iter in range(max_iter + 1):
-        parts = map_over(partial(_chunk_item, centres=centres), chunks, workers)
-        if not parts:
-            raise ValueError("chunks must hold at least one chunk of rows.")
-        total = parts[0]
-        for part in parts[1:]:
-            total = total.merge(part)
+        total = reduce_chunks(partial(_chunk_item, centres=centres), again(), workers).value
         trace.append(total.inertia)
-        full = (total.counts > 0).all()
-        if n_iter == max_iter or (n_iter > 0 and full and trace[-2] - trace[-1] <= tol * trace[-2]):
-            break
-        centres = next_centres(total, centres)
-    return centres, np.array(trace)
+        full = bool((total.counts > 0).all())
+        if n_iter > 0 and full and trace[-2] - trace[-1] <= tol * trace[-2]:
+            return KMeansResult(centres, None, np.array(trace), n_iter, True)
+        if n_iter < max_iter:
+            centres = next_centres(total, centres)
+    return KMeansResult(centres, None, np.array(trace), max_iter, False)
 
 
 def mini_batch_step(X, centres, counts, *, sample_weight=None):
@@ -707,8 +709,8 @@ def _start(X, K, rng, init, w):
     return seed_centres(X, K, rng, power=_POWERS[init], sample_weight=w)
 
 
-def _run(seed, X, K, init, w, max_iter, tol):
-    centres = _start(X, K, np.random.default_rng(seed), init, w)
+def _run(rng, X, K, init, w, max_iter, tol):
+    centres = _start(X, K, rng, init, w)
     return k_means(X, centres, sample_weight=w, max_iter=max_iter, tol=tol)
 
 
@@ -759,8 +761,8 @@ def k_means_restarts(
     check_choice(init, "init", (*_POWERS, "partition"))
     w = _check_weights(sample_weight, len(X))
     run = partial(_run, X=X, K=K, init=init, w=w, max_iter=max_iter, tol=tol)
-    seeds = check_rng(rng).integers(2**63, size=n_init).tolist()
-    return sorted(map_over(run, seeds, workers), key=lambda fit: fit.trace[-1])
+    starts = check_rng(rng).spawn(n_init)
+    return sorted(map_over(run, starts, workers), key=lambda fit: fit.trace[-1])
 
 
 # How many partitions there are, and the best of them -----------------------------------------
@@ -1183,20 +1185,59 @@ class KMeans(_Centres):
             )
             best = runs[0]._replace(labels=runs[0].labels[np.argsort(order)])
         else:
-            centres = check_array(self.init, "init")
-            if len(centres) != K:
-                raise ValueError(f"init must have n_clusters = {K} rows, got {len(centres)}.")
-            best = k_means(X, centres, sample_weight=w, **options)
+            best = k_means(X, self._given_start(K), sample_weight=w, **options)
+        self.labels_ = best.labels
+        return self._store(best, X.shape[1])
+
+    def fit_chunks(self, chunks, workers=1):
+        """Fit to chunks X or (X, sample_weight), read once for each step; return self.
+
+        From one start the result is that of ``fit`` on all rows together. Starts that are drawn
+        are drawn from the first chunk: mix the rows. There are no ``labels_``; ``predict`` gives
+        those of each chunk. ``chunks`` is a list, or a function that returns an iterator;
+        ``workers`` is as in ``mllib.chunks.reduce_chunks``.
+        """
+        again = as_passes(chunks)
+        K = check_scalar(self.n_clusters, "n_clusters", low=1, integer=True)
+        if isinstance(self.init, str):
+            starts = self._starts_from(next(iter(again()), None), K)
+        else:
+            starts = [self._given_start(K)]
+        options = {"max_iter": self.max_iter, "tol": self.tol, "workers": workers}
+        fits = [k_means_over_chunks(again, start, **options) for start in starts]
+        return self._store(min(fits, key=lambda fit: fit.trace[-1]), fits[0].centres.shape[1])
+
+    def _starts_from(self, chunk, K):
+        """Return starting centres drawn from the first chunk."""
+        if chunk is None:
+            raise ValueError("chunks must hold at least one chunk: the iterator was empty.")
+        X, w = chunk_parts(chunk() if callable(chunk) else chunk, ("X", "sample_weight"), 1)
+        X = check_array(X)
+        w = _check_weights(w, len(X))
+        if len(X) < K:
+            raise ValueError(f"n_clusters={K} needs at least {K} rows in the first chunk.")
+        check_scalar(self.n_init, "n_init", low=1, integer=True)
+        check_choice(self.init, "init", (*_POWERS, "partition"))
+        order, rng = _own_order(X), random_generator(self.random_state)
+        return [_start(X[order], K, r, self.init, w[order]) for r in rng.spawn(self.n_init)]
+
+    def _given_start(self, K):
+        centres = check_array(self.init, "init")
+        if len(centres) != K:
+            raise ValueError(f"init must have n_clusters = {K} rows, got {len(centres)}.")
+        return centres
+
+    def _store(self, best, d):
         if not best.converged:
             fall = (best.trace[-2] - best.trace[-1]) / best.trace[-2]
             convergence_warning(
                 f"KMeans stopped at max_iter={self.max_iter}; its last step lowered J by the share "
                 f"{fall:.2g}, tol={self.tol}: raise max_iter."
             )
-        self.cluster_centers_, self.labels_ = best.centres, best.labels
+        self.cluster_centers_ = best.centres
         self.trace_, self.inertia_ = best.trace, float(best.trace[-1])
         self.n_iter_, self.converged_ = best.n_iter, best.converged
-        self.n_features_in_ = X.shape[1]
+        self.n_features_in_ = d
         return self
 
 

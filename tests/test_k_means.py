@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, calinski_harabasz_score
 
 import mllib.k_means as module
+from mllib.chunks import ChunkError
 from mllib.compiled import uncompiled
 from mllib.k_means import (
     KMeans,
@@ -212,7 +213,7 @@ def test_bad_input_is_refused_in_a_sentence(rng):
         (lambda: partitions(40, 5), "too many to list"),
         (lambda: stirling2(0, 1), "n must be an integer"),
         (lambda: best_partition_on_line([1.0], 2), "K must be an integer"),
-        (lambda: k_means_over_chunks((X for _ in "ab"), X[:2]), "pass a list"),
+        (lambda: k_means_over_chunks((X for _ in "ab"), X[:2]), "must be a list"),
         (lambda: k_means_over_chunks([], X[:2]), "at least one chunk"),
         (lambda: KMeans(2, init=X[:3]).fit(X), "init must have n_clusters = 2 rows"),
         (lambda: MiniBatchKMeans(11).fit(X), "n_samples=10"),
@@ -230,11 +231,44 @@ def test_chunks_give_the_fit_in_memory(d, rng):
     cuts = [(X[i : i + 77], w[i : i + 77]) for i in range(0, 500, 77)]
     start = np.vstack([X[:4], np.full((1, d), 50.0)])  # the last centre begins without rows
     whole = k_means(X, start, sample_weight=w)
-    centres, trace = k_means_over_chunks(cuts, start)
-    np.testing.assert_allclose(centres, whole.centres, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(trace[: len(whole.trace)], whole.trace, rtol=1e-12)
-    same, _ = k_means_over_chunks(cuts, start, workers=map)
-    assert np.array_equal(same, centres)
+    fit = k_means_over_chunks(cuts, start)
+    np.testing.assert_allclose(fit.centres, whole.centres, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(fit.trace[: len(whole.trace)], whole.trace, rtol=1e-12)
+    assert fit.converged
+    for other in (
+        k_means_over_chunks(cuts, start, workers=map),
+        k_means_over_chunks(lambda: iter(cuts), start),
+    ):
+        assert np.array_equal(other.centres, fit.centres)
+    model = KMeans(5, init=start).fit_chunks(cuts)
+    assert np.array_equal(model.cluster_centers_, fit.centres)
+    assert model.inertia_ == fit.trace[-1]
+    with pytest.raises(ChunkError, match="chunk 1"):
+        k_means_over_chunks([X, X[:, :1]], start)
+
+
+def test_a_fit_to_chunks_draws_its_starts_from_the_first(rng):
+    X = rng.standard_normal((600, 2)) + 9 * rng.integers(0, 3, (600, 1))
+    cuts = [X[i : i + 100] for i in range(0, 600, 100)]
+    model = KMeans(3, random_state=0).fit_chunks(cuts)
+    assert model.inertia_ == pytest.approx(KMeans(3, random_state=0).fit(X).inertia_, rel=1e-9)
+    assert model.n_features_in_ == 2
+    assert model.predict(X).shape == (600,)
+    with pytest.raises(ValueError, match="in the first chunk"):
+        KMeans(200).fit_chunks(cuts)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 2**32 - 1))
+def test_merging_is_associative_and_commutative(seed):
+    rng = np.random.default_rng(seed)
+    X, centres = rng.standard_normal((30, 2)) + 1e6, rng.standard_normal((3, 2)) + 1e6
+    a, b, c = (chunk_statistic(part, centres) for part in np.split(X, 3))
+    for left, right in (((a + b) + c, a + (b + c)), (a + b, b + a)):
+        np.testing.assert_allclose(left.sums, right.sums, atol=1e-12)
+        assert np.array_equal(left.counts, right.counts)
+        assert left.inertia == pytest.approx(right.inertia, rel=1e-14)
+        assert np.array_equal(left.far_row, right.far_row)
 
 
 def test_statistics_of_chunks_add_up(rng):
