@@ -242,6 +242,18 @@ def test_complete_data_mle_is_the_mle_of_each_class(X, rng):
         complete_data_mle(X, 2 * (z > 0))
     with pytest.raises(ValueError, match="z must be 200 integers"):
         complete_data_mle(X, z + 0.5)
+    with pytest.raises(ValueError, match="Component 1: its points lie in one hyperplane"):
+        complete_data_mle(X, (np.arange(200) == 7).astype(int))
+
+
+def test_a_start_below_the_floor_is_raised_to_it():
+    X = np.concatenate([np.linspace(-1e-3, 1e-3, 20), 9 + np.linspace(-1e-3, 1e-3, 20)])[:, None]
+    start = MixtureParams([0.5, 0.5], [[0.0], [9.0]], np.full((2, 1, 1), 1e-3))
+    fit = fit_mixture(X, start, floor=np.ones(1))
+    assert fit.params.covariances.min() == 1
+    assert np.all(np.diff(fit.trace) >= 0)
+    again = em_over_chunks([X[:20], X[20:]], start, floor=np.ones(1))
+    np.testing.assert_allclose(again.trace, fit.trace, rtol=1e-12)
 
 
 def test_arguments_are_not_changed(X, theta):
@@ -568,7 +580,7 @@ def test_bad_arguments_of_the_functions_are_named(X, theta, rng):
         (lambda: log_prior(theta, InverseWishart(5, -np.eye(2))), "prior.scale"),
         (lambda: sufficient_statistics(X, theta, centre=np.ones(3)), "centre must have 2 entries"),
         (lambda: sufficient_statistics(X, theta, centre=np.nan), "centre must be finite"),
-        (lambda: em_over_chunks((X for _ in range(2)), theta), "chunks must be a list of arrays"),
+        (lambda: em_over_chunks((X for _ in range(2)), theta), "chunks must be a list of chunks"),
         (lambda: stepwise_em([X], theta, warm_up=-1), "warm_up must be an integer"),
         (lambda: k_means_plus_plus(X, 2, 0), "rng must be"),
         (lambda: k_means(X, 2, rng, n_init=0), "n_init must be an integer"),
