@@ -381,7 +381,7 @@ def components_from_moments(found, k=None):
 
 
 def project(X, components):
-    """Return the scores y_ij = v_j^T (x_i - mean), shape (n, k).
+    """Return the scores z_ij = v_j^T (x_i - mean), shape (n, k).
 
     Examples
     --------
@@ -393,7 +393,7 @@ def project(X, components):
 
 
 def reconstruct(Y, components):
-    """Return the rows mean + sum_j y_ij v_j, shape (n, d).
+    """Return the rows mean + sum_j z_ij v_j, shape (n, d).
 
     Examples
     --------
@@ -670,7 +670,7 @@ class _Scores(Transformer):
 
 
 class PCA(_Scores):
-    """Principal components: the scores y_j = v_j^T (x - mean) of largest variance.
+    """Principal components: the scores z_j = v_j^T (x - mean) of largest variance.
 
     Minimises 1/n sum_i s_i ||x_i - mean - V V^T (x_i - mean)||^2 over V with k orthonormal columns.
 
@@ -758,7 +758,7 @@ class PCA(_Scores):
         return Y / np.sqrt(self.explained_variance_) if self.whiten else Y
 
     def inverse_transform(self, X):
-        """Return mean + sum_j y_ij v_j for scores X of shape (m, k)."""
+        """Return mean + sum_j z_ij v_j for scores X of shape (m, k)."""
         check_fitted(self)
         Y = check_array(X)
         if Y.shape[1] != self.n_components_:
