@@ -62,7 +62,7 @@ __all__ = [
     "sine_between",
 ]
 
-_EPS = np.finfo(float).eps
+_EPS, _TINY = np.finfo(float).eps, np.finfo(float).tiny
 
 
 # Records -------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ def fixed_signs(V):
     """
     size = np.abs(V)
     first = np.argmax(size >= (1 - 1e-8) * size.max(axis=0), axis=0)
-    return V * np.where(V[first, np.arange(V.shape[1])] < 0, -1.0, 1.0)
+    return np.where(V[first, np.arange(V.shape[1])] < 0, -V, V)
 
 
 def _largest(C, k):
@@ -237,8 +237,7 @@ def _by_covariance(Z, n, k):
 def _by_gram(Z, n, k):
     """Return the eigenvalues of Z Z^T / n, and v_j = Z^T a_j / sqrt(n lambda_j)."""
     values, A = _largest(Z @ Z.T / n, k)
-    floor = _EPS * max(values[0], np.finfo(float).tiny)
-    return values, Z.T @ A / np.sqrt(n * np.maximum(values, floor))
+    return values, Z.T @ A / np.sqrt(n * np.maximum(values, _TINY))
 
 
 _WAYS = {"svd": _by_svd, "covariance": _by_covariance, "gram": _by_gram}
@@ -248,6 +247,10 @@ def _check_k(k):
     """Check what may be said of a number of components: None, a whole number, a share."""
     if k is None or (isinstance(k, numbers.Real) and not isinstance(k, numbers.Integral)):
         return k if k is None else check_scalar(k, "n_components", low=0, high=1, open_low=True)
+    return _whole(k)
+
+
+def _whole(k):
     return check_scalar(k, "n_components", low=1, integer=True)
 
 
@@ -450,7 +453,7 @@ def kernel_components(K, k=None):
     K : array of shape (n, n)
         k(x_i, x_j), not centred. Negative eigenvalues of K_c are left out.
     k : int or None
-        How many; None for all whose variance is above 1e-9 of the largest.
+        How many; None for all whose variance is above rounding.
 
     Returns
     -------
@@ -477,12 +480,9 @@ def kernel_components(K, k=None):
 
 def _kernel_components(K, k, shape):
     """Do as ``kernel_components``, for a symmetric K made from data of this shape."""
-    if k is not None:
-        check_scalar(k, "n_components", low=1, integer=True)
     n, K_c = len(K), center_kernel(K)
-    values, A = _largest(K_c, n if k is None else min(k, n))
-    noise = 10 * n * _EPS * max(values[0], np.abs(K).max())
-    k = _count(k, values, 0.0, max(noise, 1e-9 * values[0]) if k is None else noise, shape)
+    values, A = _largest(K_c, n if k is None else min(_whole(k), n))
+    k = _count(k, values, 0.0, 10 * n * _EPS * np.abs(K).max(), shape)
     values, A = values[:k], fixed_signs(A[:, :k])
     return KernelComponents(A / np.sqrt(values), values / n, K.mean(axis=0))
 
@@ -538,7 +538,7 @@ def classical_scaling(D, k=None):
     D : array of shape (n, n)
         Symmetric, with the diagonal 0.
     k : int or None
-        Number of coordinates; None for one for each eigenvalue above 1e-9 of the largest.
+        Number of coordinates; None for one for each eigenvalue above rounding.
 
     Returns
     -------
@@ -559,12 +559,9 @@ def classical_scaling(D, k=None):
     (3, 2)
     """
     D = _check_distances(D)
-    if k is not None:
-        check_scalar(k, "k", low=1, integer=True)
     B = center_kernel(-0.5 * D**2)
     values, A = _largest(B, len(B))
-    noise = 10 * len(D) * _EPS * max(values[0], 0)
-    k = _count(k, values, 0.0, max(noise, 1e-9 * values[0]) if k is None else noise, D.shape)
+    k = _count(k if k is None else _whole(k), values, 0.0, 10 * _EPS * np.sum(D**2), D.shape)
     return Scaling(fixed_signs(A[:, :k]) * np.sqrt(values[:k]), values)
 
 
@@ -774,7 +771,7 @@ class KernelPCA(_Scores):
     Parameters
     ----------
     n_components : int or None
-        k; None for all whose variance is above 1e-9 of the largest.
+        k; None for all whose variance is above rounding.
     kernel : {"linear", "polynomial", "rbf", "precomputed"} or callable
         A callable ``kernel(X, Y)`` returns the matrix k(x_i, y_j). With "precomputed", X is
         K of shape (n, n) in ``fit`` and of shape (m, n) in ``transform``.
