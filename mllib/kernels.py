@@ -671,7 +671,11 @@ def center_kernel(K):
     array([[ 0.25, -0.25],
            [-0.25,  0.25]])
     """
-    K = check_square(K, "K", symmetric=True)
+    return _centre(check_square(K, "K", symmetric=True))
+
+
+def _centre(K):
+    """Do as ``center_kernel``, for a symmetric K."""
     means = K.mean(axis=0)
     K_c = K - means
     K_c -= (means - means.mean())[:, None]

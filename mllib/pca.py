@@ -27,6 +27,7 @@ from mllib.base import (
     map_over,
 )
 from mllib.kernels import (
+    _centre,
     center_kernel,
     center_kernel_vectors,
     check_psd,
@@ -118,13 +119,15 @@ def _check_weights(weights, n):
     return weights
 
 
-def _centred(X, weights=None):
-    """Return the rows minus their mean, the mean and the sum of the weights."""
-    Z = X - X[0]  # near the data: no digits are lost, and constant columns become exactly 0
-    n = float(len(X)) if weights is None else float(weights.sum())
-    shift = (np.ones(len(X)) if weights is None else weights) @ Z / n
-    Z -= shift
-    return Z, X[0] + shift, n
+def _blocks(X):
+    """Return slices of rows that stay in the cache."""
+    size = max(1, 2**16 // X.shape[1])
+    return [slice(i, i + size) for i in range(0, len(X), size)]
+
+
+def _mean(X, w):
+    """Return the mean with weights w, counted from the first row: constant columns are exact."""
+    return X[0] + sum(w[b] @ (X[b] - X[0]) for b in _blocks(X)) / w.sum()
 
 
 def moments(X, weights=None):
@@ -150,8 +153,12 @@ def moments(X, weights=None):
     """
     X = check_array(X)
     weights = _check_weights(weights, len(X))
-    Z, mean, n = _centred(X, weights)
-    return Moments(n, mean, Z.T @ (Z if weights is None else weights[:, None] * Z))
+    w = np.ones(len(X)) if weights is None else weights
+    mean, scatter = _mean(X, w), np.zeros((X.shape[1], X.shape[1]))
+    for rows in _blocks(X):
+        Z = X[rows] - mean
+        scatter += Z.T @ (Z if weights is None else w[rows, None] * Z)
+    return Moments(float(w.sum()), mean, scatter)
 
 
 def merge_moments(first, second):
@@ -229,18 +236,10 @@ def _by_svd(Z, n, k):
     return s[:k] ** 2 / n, Vt[:k].T
 
 
-def _by_covariance(Z, n, k):
-    """Return the eigenvalues and eigenvectors of Z^T Z / n."""
-    return _largest(Z.T @ Z / n, k)
-
-
 def _by_gram(Z, n, k):
     """Return the eigenvalues of Z Z^T / n, and v_j = Z^T a_j / sqrt(n lambda_j)."""
     values, A = _largest(Z @ Z.T / n, k)
     return values, Z.T @ A / np.sqrt(n * np.maximum(values, _TINY))
-
-
-_WAYS = {"svd": _by_svd, "covariance": _by_covariance, "gram": _by_gram}
 
 
 def _check_k(k):
@@ -316,38 +315,56 @@ def principal_components(X, k=None, *, weights=None, center=True, method="auto")
     (array([0.6, 0.8]), array([16.6667]))
     """
     X, k = check_array(X, min_samples=2), _check_k(k)
-    check_choice(method, "method", ("auto", *_WAYS))
+    check_choice(method, "method", ("auto", "svd", "covariance", "gram"))
     if not isinstance(center, (bool, np.bool_)):
         raise ValueError(f"center must be True or False, got {center!r}.")
     weights = _check_weights(weights, len(X))
     if weights is not None:
         X, weights = X[weights > 0], weights[weights > 0]
-    Z, mean, n = _centred(X, weights)
-    if not center:
-        Z, mean = X, np.zeros_like(mean)
-    if weights is not None:
-        Z = np.sqrt(weights)[:, None] * Z
-    return _components(Z, mean, n, k, method, center)
-
-
-def _components(Z, mean, n, k, method, center):
-    """Do as ``principal_components``, from rows Z with Sigma = Z^T Z / n."""
-    total = float(np.einsum("ij,ij->", Z, Z) / n)
-    most = max(1, min(len(Z) - bool(center), Z.shape[1]))
+    n, d = X.shape
+    most = max(1, min(n - bool(center), d))
     wanted = min(k, most) if isinstance(k, numbers.Integral) else most
-    way = ("covariance" if Z.shape[1] <= len(Z) else "gram") if method == "auto" else method
-    values, V = _WAYS[way](Z, n, wanted)
-    share = isinstance(k, numbers.Real) and not isinstance(k, numbers.Integral)
-    last = np.searchsorted(np.cumsum(values), k * total) if share else wanted - 1
-    if method == "auto" and values[min(last, wanted - 1)] < 1e-6 * values[0]:
-        way, (values, V) = "svd", _by_svd(Z, n, most)
+    way = ("covariance" if d <= n else "gram") if method == "auto" else method
+    if way == "covariance":
+        mean, total, values, V = _from_moments(moments(X, weights), wanted, center)
+    else:
+        Z, mean, size, total = _rows(X, weights, center)
+        values, V = (_by_svd if way == "svd" else _by_gram)(Z, size, wanted)
+    if method == "auto" and values[_last(k, values, total)] < 1e-6 * values[0]:
+        Z, mean, size, total = _rows(X, weights, center)
+        way, (values, V) = "svd", _by_svd(Z, size, most)
     if way == "svd":  # what rounding makes of 0: in the singular values, and in the mean
-        root = max(Z.shape) * np.sqrt(max(values[0], 0)) + 4 * np.abs(mean).max()
+        root = max(n, d) * np.sqrt(max(values[0], 0)) + 4 * np.abs(mean).max()
         noise = (_EPS * root) ** 2
     else:
-        noise = 10 * min(Z.shape) * _EPS * values[0]
-    k = _count(k, values, total, noise, Z.shape)
+        noise = 10 * min(n, d) * _EPS * values[0]
+    k = _count(k, values, total, noise, X.shape)
     return Components(mean, fixed_signs(V[:, :k]), values[:k], total)
+
+
+def _rows(X, weights, center):
+    """Return Z with Sigma = Z^T Z / n, the mean, n, and the total variance."""
+    w = np.ones(len(X)) if weights is None else weights
+    mean = _mean(X, w) if center else np.zeros(X.shape[1])
+    Z = X - mean
+    if weights is not None:
+        Z *= np.sqrt(w)[:, None]
+    return Z, mean, w.sum(), float(np.vdot(Z, Z) / w.sum())
+
+
+def _from_moments(found, k, center=True):
+    """Return the mean, the total variance and the k largest eigenvalues with their vectors."""
+    Sigma, mean = found.scatter / found.n, found.mean
+    if not center:
+        Sigma, mean = Sigma + np.outer(mean, mean), np.zeros_like(mean)
+    return mean, float(np.trace(Sigma)), *_largest(Sigma, k)
+
+
+def _last(k, values, total):
+    """Return the index of the smallest variance that is asked for."""
+    if k is None or isinstance(k, numbers.Integral):
+        return len(values) - 1
+    return min(len(values) - 1, int(np.searchsorted(np.cumsum(values), k * total)))
 
 
 def components_from_moments(found, k=None):
@@ -376,11 +393,11 @@ def components_from_moments(found, k=None):
     array([16.6667])
     """
     k, d = _check_k(k), len(found.mean)
-    Sigma = found.scatter / found.n
-    values, V = _largest(Sigma, d)
-    noise = 10 * d * _EPS * max(values[0], _EPS * float(found.mean @ found.mean))
-    k = _count(k, values, float(np.trace(Sigma)), noise, (int(found.n), d))
-    return Components(found.mean, fixed_signs(V[:, :k]), values[:k], float(np.trace(Sigma)))
+    wanted = min(k, d) if isinstance(k, numbers.Integral) else d
+    mean, total, values, V = _from_moments(found, wanted)
+    noise = 10 * d * _EPS * max(values[0], _EPS * float(mean @ mean))
+    k = _count(k, values, total, noise, (int(found.n), d))
+    return Components(mean, fixed_signs(V[:, :k]), values[:k], total)
 
 
 def project(X, components):
@@ -480,9 +497,9 @@ def kernel_components(K, k=None):
 
 def _kernel_components(K, k, shape):
     """Do as ``kernel_components``, for a symmetric K made from data of this shape."""
-    n, K_c = len(K), center_kernel(K)
+    n, K_c = len(K), _centre(K)
     values, A = _largest(K_c, n if k is None else min(_whole(k), n))
-    k = _count(k, values, 0.0, 10 * n * _EPS * np.abs(K).max(), shape)
+    k = _count(k, values, 0.0, 10 * n * _EPS * max(K.max(), -K.min()), shape)
     values, A = values[:k], fixed_signs(A[:, :k])
     return KernelComponents(A / np.sqrt(values), values / n, K.mean(axis=0))
 
