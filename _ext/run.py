@@ -4,6 +4,7 @@ The text twin is what people edit; its cells are executed, and both twins are wr
 the result depends on the time or the machine, so a second run changes nothing.
 """
 
+import os
 import sys
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 ROOT = Path(__file__).resolve().parent.parent
+os.environ["MLLIB_PROGRESS"] = "0"  # no bar is published
 
 
 def chapters(wanted):

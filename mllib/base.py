@@ -7,8 +7,13 @@ numpy and scipy.
 
 import inspect
 import numbers
+import os
+import signal
 import sys
+import time
 import warnings
+from collections import deque
+from itertools import islice
 
 import numpy as np
 
@@ -20,6 +25,7 @@ __all__ = [
     "DensityEstimator",
     "Estimator",
     "NotFittedError",
+    "Progress",
     "Regressor",
     "Transformer",
     "as_array",
@@ -41,6 +47,7 @@ __all__ = [
     "convergence_warning",
     "map_over",
     "random_generator",
+    "stream_over",
 ]
 
 
@@ -377,8 +384,16 @@ def random_generator(random_state):
     )
 
 
+# Work that splits ----------------------------------------------------------------------------
+
+
 def map_over(function, items, workers=1):
     """Apply ``function`` to each item; ``workers`` has SciPy's meaning.
+
+    A process that is killed is replaced and its items are done again; an error of ``function``
+    arrives here with the traceback of the worker as its cause, and it or an interrupt ends all
+    processes. After two seconds a bar tells how far the work is, in a terminal or a notebook only
+    (set the environment's ``MLLIB_PROGRESS`` to 0 for none).
 
     Parameters
     ----------
@@ -387,24 +402,177 @@ def map_over(function, items, workers=1):
     items : iterable
     workers : int or map-like callable
         1 runs here; an int above 1 starts that many processes, -1 one for each core; a callable
-        such as ``pool.map`` or a distributed client's map is used as it is.
+        such as ``pool.map`` or a distributed client's ``map``, whose futures are waited for, is
+        used as it is.
 
     Returns
     -------
     list
         The results in the order of the items.
     """
+    workers = _check_workers(workers)
     if callable(workers):
-        return list(workers(function, items))
+        return [_settled(result) for result in workers(function, items)]
+    items = list(items)
+    size = 1 if workers == 1 else max(1, len(items) // (4 * workers))
+    batches = [items[i : i + size] for i in range(0, len(items), size)]
+    results, bar = [], Progress(len(items))
+    for part in stream_over(_Batch(function), batches, workers, in_flight=len(batches) or 1):
+        results += part
+        bar.show(len(results))
+    bar.close()
+    return results
+
+
+def stream_over(function, items, workers=1, *, in_flight=None):
+    """Yield ``function(item)`` in the order of the items, which are read only as they are needed.
+
+    Parameters
+    ----------
+    function, workers
+        As in ``map_over``.
+    items : iterable
+        May be endless.
+    in_flight : int, optional
+        How many items are held at a time; by default one for each worker. To a map-like callable
+        they are handed in groups of this size.
+
+    Yields
+    ------
+    object
+    """
+    workers = _check_workers(workers)
+    if in_flight is None:
+        in_flight = (os.cpu_count() or 1) if callable(workers) else workers
+    check_scalar(in_flight, "in_flight", low=1, integer=True)
+    items = iter(items)
+    if callable(workers):
+        while group := list(islice(items, in_flight)):
+            yield from map(_settled, workers(function, group))
+    elif workers == 1:
+        yield from map(function, items)
+    else:
+        yield from _on_processes(function, items, workers, in_flight)
+
+
+def _check_workers(workers):
+    """Return a map-like callable as it is, and a number of processes as a positive int."""
+    if callable(workers):
+        return workers
     check_scalar(workers, "workers", low=-1, integer=True)
     if workers == 0:
         raise ValueError("workers must be -1, a positive integer or a map-like callable, got 0.")
-    if workers == 1:
-        return [function(item) for item in items]
-    from multiprocessing import Pool
+    return (os.cpu_count() or 1) if workers == -1 else int(workers)
 
-    with Pool(None if workers == -1 else workers) as pool:
-        return pool.map(function, items)
+
+def _settled(result):
+    """Return a result, after waiting for it if it is a future."""
+    future = callable(getattr(result, "result", None)) and callable(getattr(result, "done", None))
+    return result.result() if future else result
+
+
+class _Batch:
+    """A function of one item as a function of several."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, items):
+        return [self.function(item) for item in items]
+
+
+def _on_processes(function, items, workers, in_flight):
+    """Yield the results from ``workers`` processes; the work of one that is killed is repeated."""
+    from concurrent.futures.process import BrokenProcessPool
+
+    pool, waiting, more, lost = _processes(workers), deque(), True, 0
+    try:
+        while True:
+            try:
+                while more and len(waiting) < in_flight:
+                    try:
+                        item = next(items)
+                    except StopIteration:
+                        more = False
+                        break
+                    waiting.append([item, None])
+                for pair in waiting:
+                    if pair[1] is None:
+                        pair[1] = pool.submit(function, pair[0])
+                if not waiting:
+                    return
+                result = waiting[0][1].result()
+            except BrokenProcessPool as error:
+                lost += 1
+                if lost == 4:
+                    raise RuntimeError(
+                        "workers were killed four times over the same work, perhaps because the "
+                        "memory was full: use fewer workers or smaller items."
+                    ) from error
+                _stop(pool)
+                pool = _processes(workers)
+                for pair in waiting:
+                    done = pair[1] is not None and pair[1].done() and not pair[1].cancelled()
+                    if not done or isinstance(pair[1].exception(), BrokenProcessPool):
+                        pair[1] = None
+                continue
+            waiting.popleft()
+            lost = 0
+            yield result
+    finally:
+        _stop(pool)
+
+
+def _processes(workers):
+    """Return a pool of processes that leave an interrupt to the one that started them."""
+    from concurrent.futures import ProcessPoolExecutor
+
+    return ProcessPoolExecutor(
+        workers, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)
+    )
+
+
+def _stop(pool):
+    """End the processes of a pool, at work or not."""
+    running = list((getattr(pool, "_processes", None) or {}).values())
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in running:
+        process.terminate()
+    for process in running:
+        process.join()
+
+
+class Progress:
+    """A line such as ``[#####.....] 50 of 100`` for work that takes longer than two seconds."""
+
+    def __init__(self, total=None, *, patience=2.0):
+        self.total, self.start, self.patience = total, time.monotonic(), patience
+        self.last, self.width = 0.0, 0
+        self.visible = os.environ.get("MLLIB_PROGRESS", "1") != "0" and _watched()
+
+    def show(self, done):
+        """Draw the line again, at most ten times a second."""
+        now = time.monotonic()
+        if self.visible and now - self.start > self.patience and now - self.last > 0.1:
+            text = f"{done} done"
+            if self.total:
+                full = 30 * done // self.total
+                text = f"[{'#' * full}{'.' * (30 - full)}] {done} of {self.total}"
+            self.last, self.width = now, max(self.width, len(text))
+            print("\r" + text.ljust(self.width), end="", file=sys.stderr, flush=True)
+
+    def close(self):
+        """Take the line away."""
+        if self.width:
+            print("\r" + " " * self.width + "\r", end="", file=sys.stderr, flush=True)
+
+
+def _watched():
+    """Return whether somebody looks on: a terminal, or a notebook."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return type(shell).__name__ == "ZMQInteractiveShell" or (
+        sys.stderr is not None and sys.stderr.isatty()
+    )
 
 
 # The estimator protocol ----------------------------------------------------------------------

@@ -4,6 +4,7 @@ Chapter: Classification, *Discriminant analysis*. Main references: Fisher (1936)
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -22,12 +23,14 @@ from mllib.base import (
     check_vector,
     check_X_y,
 )
+from mllib.chunks import chunk_parts, in_places, merge_labels, reduce_chunks
 from mllib.numerics import log_normalise, safe_log
 
 __all__ = [
     "ClassStatistics",
     "FisherDirections",
     "GaussianClasses",
+    "LabelledStatistics",
     "LinearDiscriminantAnalysis",
     "QuadraticDiscriminantAnalysis",
     "RegularisedDiscriminantAnalysis",
@@ -36,6 +39,7 @@ __all__ = [
     "fisher_direction",
     "fisher_directions",
     "fisher_ratio",
+    "labelled_statistics",
     "lda_error_rate",
     "linear_rule_error",
     "linear_scores",
@@ -85,6 +89,32 @@ class ClassStatistics:
         """S_b = sum_k n_k (m_k - m)(m_k - m)^T, the between-class scatter, shape (d, d)."""
         gap = self.means - self.counts @ self.means / self.counts.sum()
         return (self.counts[:, None] * gap).T @ gap
+
+
+@dataclass(frozen=True)
+class LabelledStatistics:
+    """The statistics of rows with labels of any kind; two sets need not hold the same classes."""
+
+    classes: np.ndarray  #: the labels that occur, sorted, shape (K,)
+    rows: np.ndarray  #: how many rows of positive weight each class has, shape (K,)
+    statistics: ClassStatistics  #: of these classes, in this order
+
+    def __add__(self, other):
+        """Return the statistics of the rows of both; each class is put where it belongs."""
+        classes, places = merge_labels(self.classes, other.classes)
+        first, second = (part.among(len(classes), at) for part, at in zip((self, other), places))
+        statistics = first.statistics + second.statistics
+        return LabelledStatistics(classes, first.rows + second.rows, statistics)
+
+    def among(self, K, places):
+        """Return the statistics as those of K classes, of which these have the given places."""
+        counts, means, S = (getattr(self.statistics, f) for f in ("counts", "means", "scatters"))
+        wide = ClassStatistics(
+            in_places(counts, places, K),
+            in_places(means, places, K),
+            S if S.ndim == 2 else in_places(S, places, K),
+        )
+        return LabelledStatistics(self.classes, in_places(self.rows, places, K), wide)
 
 
 class GaussianClasses(NamedTuple):
@@ -184,6 +214,40 @@ def class_statistics(X, y, K=None, *, weights=None, shared=False):
             S = scatters if shared else scatters[k]
             S += Z.T @ Z
     return ClassStatistics(counts, means, scatters)
+
+
+def labelled_statistics(chunk, shared=False, name="The classifier"):
+    """Return the statistics of a chunk (X, y) or (X, y, sample_weight) with labels of any kind.
+
+    Parameters
+    ----------
+    chunk : tuple
+    shared : bool
+        As in ``class_statistics``.
+    name : str
+        Whose sample it is, used in messages.
+
+    Returns
+    -------
+    LabelledStatistics
+
+    Examples
+    --------
+    >>> parts = [labelled_statistics(([[x]], [k])) for x, k in ((1.0, "b"), (5.0, "a"), (3.0, "b"))]
+    >>> both = parts[0] + parts[1] + parts[2]
+    >>> both.classes.tolist(), both.statistics.means.ravel().tolist()
+    (['a', 'b'], [5.0, 2.0])
+    """
+    X, y, weights = chunk_parts(chunk, ("X", "y", "sample_weight"), 2)
+    X, classes, index = check_X_y(X, y, name, min_classes=1)
+    weights = _check_weights(weights, len(X))
+    if not (weights > 0).all():
+        kept = weights > 0
+        X, classes, index = check_X_y(X[kept], classes[index[kept]], name, min_classes=1)
+        weights = weights[kept]
+    K, rows = len(classes), np.bincount(index)
+    statistics = class_statistics(X, index, K, weights=weights, shared=shared)
+    return LabelledStatistics(classes, rows, statistics)
 
 
 # Functions: what is estimated ----------------------------------------------------------------
@@ -623,15 +687,31 @@ class _GaussianClassifier(Classifier):
 
     def _statistics(self, X, y, sample_weight):
         """Check the sample; return the statistics and the number of its rows of positive weight."""
-        X, classes, index = check_X_y(X, y, type(self).__name__)
-        weights = _check_weights(sample_weight, len(X))
-        if not (weights > 0).all():
-            kept = weights > 0
-            X, classes, index = check_X_y(X[kept], classes[index[kept]], type(self).__name__)
-            weights = weights[kept]
-        self.classes_, self.n_features_in_ = classes, X.shape[1]
-        K, rows = len(classes), np.bincount(index)
-        return class_statistics(X, index, K, weights=weights, shared=self._shared), rows
+        name = type(self).__name__
+        return self._known(labelled_statistics((X, y, sample_weight), self._shared, name))
+
+    def _known(self, labelled):
+        """Remember the classes; return the statistics and the number of rows of each."""
+        if len(labelled.classes) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least 2 classes in y, got 1 class: add samples "
+                f"of another class."
+            )
+        self.classes_, self.n_features_in_ = labelled.classes, labelled.statistics.means.shape[1]
+        return labelled.statistics, labelled.rows
+
+    def fit(self, X, y, sample_weight=None):
+        """Estimate from X of shape (n, d) and labels y of shape (n,); return self."""
+        return self._estimate(*self._statistics(X, y, sample_weight))
+
+    def fit_chunks(self, chunks, workers=1):
+        """Estimate from chunks (X, y) or (X, y, sample_weight), one after the other; return self.
+
+        The result is that of ``fit`` on all rows together; ``chunks`` may be an iterator, and
+        ``workers`` is as in ``mllib.chunks.reduce_chunks``.
+        """
+        total = reduce_chunks(partial(labelled_statistics, shared=self._shared), chunks, workers)
+        return self._estimate(*self._known(total.value))
 
     def _store(self, model):
         self.priors_, self.means_, self.covariances_ = model
@@ -703,9 +783,7 @@ class LinearDiscriminantAnalysis(_GaussianClassifier, Transformer):
         self.unbiased = unbiased
         self.covariance_type = covariance_type
 
-    def fit(self, X, y, sample_weight=None):
-        """Estimate from X of shape (n, d) and labels y of shape (n,); return self."""
-        statistics, rows = self._statistics(X, y, sample_weight)
+    def _estimate(self, statistics, rows):
         K, d = statistics.means.shape
         model = estimate_classes(
             statistics,
@@ -775,9 +853,7 @@ class QuadraticDiscriminantAnalysis(_GaussianClassifier):
         self.unbiased = unbiased
         self.covariance_type = covariance_type
 
-    def fit(self, X, y, sample_weight=None):
-        """Estimate from X of shape (n, d) and labels y of shape (n,); return self."""
-        statistics, rows = self._statistics(X, y, sample_weight)
+    def _estimate(self, statistics, rows):
         model = estimate_classes(
             statistics,
             unbiased=self.unbiased,
@@ -837,9 +913,7 @@ class RegularisedDiscriminantAnalysis(_GaussianClassifier):
         self.priors = priors
         self.unbiased = unbiased
 
-    def fit(self, X, y, sample_weight=None):
-        """Estimate from X of shape (n, d) and labels y of shape (n,); return self."""
-        statistics, _ = self._statistics(X, y, sample_weight)
+    def _estimate(self, statistics, rows):
         covariances = regularised_covariances(
             statistics, self.alpha, self.gamma, unbiased=self.unbiased
         )

@@ -4,6 +4,7 @@ Chapter: hidden-markov-models. Reference: Rabiner (1989), Proceedings of the IEE
 """
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,8 +22,10 @@ from mllib.base import (
     check_scalar,
     check_square,
     check_vector,
+    map_over,
     random_generator,
 )
+from mllib.chunks import as_passes, chunk_parts, column_moments, reduce_chunks
 from mllib.compiled import compiled
 from mllib.mixtures_and_em import constrained_covariances, em
 from mllib.numerics import (
@@ -50,6 +53,7 @@ __all__ = [
     "add_counts",
     "backward",
     "baum_welch",
+    "baum_welch_over_chunks",
     "expected_counts",
     "fit_markov_chain",
     "forward",
@@ -894,8 +898,14 @@ def baum_welch(model, X, lengths=None, *, max_iter=200, tol=1e-6, counts=expecte
     """
     X = model.emission.check(X)
 
+    return _climb(model, lambda theta: counts(theta, X, lengths), len(X), max_iter, tol)
+
+
+def _climb(model, counts, n, max_iter, tol):
+    """Run EM from ``model`` with the E-step ``counts(theta)`` over n observations."""
+
     def e_step(theta):
-        c = counts(theta, X, lengths)
+        c = counts(theta)
         if c.log_likelihood == -np.inf:
             raise ValueError(
                 "X is impossible under the starting model (log-likelihood -inf): start from "
@@ -909,9 +919,85 @@ def baum_welch(model, X, lengths=None, *, max_iter=200, tol=1e-6, counts=expecte
         model,
         max_iter=max_iter,
         tol=tol,
-        n_samples=len(X),
+        n_samples=n,
         name="Baum-Welch",
     )
+
+
+def baum_welch_over_chunks(model, chunks, *, max_iter=200, tol=1e-6, workers=1, rows=None):
+    """Climb log p(X; theta) over sequences kept in chunks: one map and one sum per iteration.
+
+    The result equals that of ``baum_welch`` on all sequences together.
+
+    Parameters
+    ----------
+    model : HMM
+        theta_0.
+    chunks : sequence of chunks, or function that returns an iterator over them
+        Each X or (X, lengths), whole sequences; read once per iteration.
+    max_iter, tol
+        As for ``baum_welch``.
+    workers : int or map-like callable
+        As in ``mllib.chunks.reduce_chunks``.
+    rows : callable, optional
+        Applied to the X of each chunk first; picklable for several processes.
+
+    Returns
+    -------
+    mllib.mixtures_and_em.EMFit
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> start = HMM(np.ones(1), np.ones((1, 1)), PoissonEmission(np.array([[1.0]])))
+    >>> fit = baum_welch_over_chunks(start, [np.array([[2.0]]), np.array([[4.0]])])
+    >>> fit.params.emission.rates.tolist()
+    [[3.0]]
+    """
+    again, n = as_passes(chunks), 0
+
+    def counts(theta):
+        nonlocal n
+        task = partial(_count_chunk, model=theta, rows=rows)
+        (c, n), _, _ = reduce_chunks(task, again(), workers, merge=_add_pairs)
+        return c
+
+    first = counts(model)
+    return _climb(model, lambda theta: first if theta is model else counts(theta), n, max_iter, tol)
+
+
+def _sequences(chunk):
+    return chunk_parts(chunk, ("X", "lengths"), 1)
+
+
+def _count_chunk(chunk, model, rows):
+    """Return the expected counts of a chunk and its number of observations."""
+    X, lengths = _sequences(chunk)
+    X = X if rows is None else rows(X)
+    return expected_counts(model, X, lengths), len(X)
+
+
+def _add_pairs(first, second):
+    return add_counts(first[0], second[0]), first[1] + second[1]
+
+
+def _sequence_moments(chunk):
+    return column_moments(_sequences(chunk)[0])
+
+
+def _distinct_rows(chunk):
+    return np.unique(check_array(_sequences(chunk)[0]), axis=0)
+
+
+def _join_rows(first, second):
+    return np.unique(np.concatenate([first, second]), axis=0)
+
+
+def _known_symbols(X, categories):
+    x = _symbols(check_array(X), categories)
+    if (x < 0).any():
+        raise ValueError("X holds a symbol that is not among the categories: list it there.")
+    return x
 
 
 # Many sequences, one after the other ----------------------------------------------------------
@@ -1006,12 +1092,45 @@ class _SequenceModel(DensityEstimator):
         rng = random_generator(self.random_state)
         X = check_array(X, min_samples=max(2, K))
         lengths = check_lengths(lengths, len(X))
+        self._moments = self._alphabet = None  # what ``fit_chunks`` has read in all chunks
         rows = self._training_rows(X)
         options = {"max_iter": self.max_iter, "tol": self.tol}
         starts = [self._start(rows, K, rng) for _ in range(self.n_init)]
-        fits = [baum_welch(start, rows, lengths, **options) for start in starts]
+        climb = partial(baum_welch, X=rows, lengths=lengths, **options)
+        return self._keep(map_over(climb, starts, self.workers), X.shape[1])
+
+    def fit_chunks(self, chunks, workers=1):
+        """Climb log p over chunks of whole sequences, each X or (X, lengths); return self.
+
+        From the same start the result is that of ``fit`` on all sequences together. Starting
+        values that are not given are drawn from the first chunk. All chunks are read once before
+        the first and once in each iteration: ``chunks`` is a list, or a function that returns an
+        iterator; ``workers`` is as in ``mllib.chunks.reduce_chunks``.
+        """
+        K = check_scalar(self.n_components, "n_components", low=1, integer=True)
+        check_scalar(self.n_init, "n_init", low=1, integer=True)
+        again, rng = as_passes(chunks), random_generator(self.random_state)
+        d = self._survey(again, workers)
+        first = next(iter(again()))
+        X = check_array(_sequences(first() if callable(first) else first)[0], min_samples=max(2, K))
+        rows = self._training_rows(X)
+        starts = [self._start(rows, K, rng) for _ in range(self.n_init)]
+        options = {"max_iter": self.max_iter, "tol": self.tol, "rows": self._coder()}
+        fits = [baum_welch_over_chunks(s, again, workers=workers, **options) for s in starts]
+        return self._keep(fits, d)
+
+    def _survey(self, again, workers):
+        """Read all chunks once; remember what the starts need, return the number of columns."""
+        self._moments = reduce_chunks(_sequence_moments, again(), workers).value
+        return len(self._moments.mean)
+
+    def _coder(self):
+        """Return the function of the rows of a chunk that the emissions expect; picklable."""
+        return check_array
+
+    def _keep(self, fits, d):
         best = max(fits, key=lambda fit: fit.trace[-1])
-        self.n_features_in_, self.model_ = X.shape[1], best.params
+        self.n_features_in_, self.model_ = d, best.params
         self.startprob_, self.transmat_ = best.params.pi, best.params.A
         self.trace_, self.n_iter_, self.converged_ = best.trace, best.n_iter, best.converged
         self._store(best.params.emission)
@@ -1097,6 +1216,9 @@ class GaussianHMM(_SequenceModel):
     startprob_init, transmat_init, means_init, covars_init : arrays, optional
         Starting values pi (K,), A (K, K), mu (K, d) and Sigma (K, d, d) or (K, d).
     random_state : None, int or numpy.random.Generator
+    workers : int or map-like callable
+        Who does the ``n_init`` ascents, as in ``mllib.base.map_over``; the result does not
+        depend on it.
 
     Attributes
     ----------
@@ -1126,6 +1248,7 @@ class GaussianHMM(_SequenceModel):
         means_init=None,
         covars_init=None,
         random_state=None,
+        workers=1,
     ):
         self.n_components = n_components
         self.covariance_type = covariance_type
@@ -1138,12 +1261,13 @@ class GaussianHMM(_SequenceModel):
         self.means_init = means_init
         self.covars_init = covars_init
         self.random_state = random_state
+        self.workers = workers
 
     def _emission(self, X, K, rng):
         check_choice(self.covariance_type, "covariance_type", ("full", "diag"))
         check_scalar(self.min_covar, "min_covar", low=0, open_low=True)
         d, diagonal = X.shape[1], self.covariance_type == "diag"
-        variance = X.var(axis=0)
+        variance = X.var(axis=0) if self._moments is None else self._moments.variance
         variance = np.where(variance > 0, variance, 1.0)
         means, covars = self.means_init, self.covars_init
         means = _spread_rows(X, K, rng) if means is None else _check_init(means, "means", (K, d))
@@ -1197,6 +1321,9 @@ class PoissonHMM(_SequenceModel):
     startprob_init, transmat_init, rates_init : arrays, optional
         Starting values pi (K,), A (K, K) and rates (K, d).
     random_state : None, int or numpy.random.Generator
+    workers : int or map-like callable
+        Who does the ``n_init`` ascents, as in ``mllib.base.map_over``; the result does not
+        depend on it.
 
     Attributes
     ----------
@@ -1224,6 +1351,7 @@ class PoissonHMM(_SequenceModel):
         transmat_init=None,
         rates_init=None,
         random_state=None,
+        workers=1,
     ):
         self.n_components = n_components
         self.n_init = n_init
@@ -1233,6 +1361,7 @@ class PoissonHMM(_SequenceModel):
         self.transmat_init = transmat_init
         self.rates_init = rates_init
         self.random_state = random_state
+        self.workers = workers
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -1244,7 +1373,8 @@ class PoissonHMM(_SequenceModel):
 
     def _emission(self, X, K, rng):
         if self.rates_init is None:
-            return PoissonEmission((_spread_rows(X, K, rng) + X.mean(axis=0)) / 2)
+            mean = X.mean(axis=0) if self._moments is None else self._moments.mean
+            return PoissonEmission((_spread_rows(X, K, rng) + mean) / 2)
         rates = _check_init(self.rates_init, "rates", (K, X.shape[1]))
         if (rates < 0).any():
             raise ValueError("rates_init must not be negative.")
@@ -1277,6 +1407,9 @@ class CategoricalHMM(_SequenceModel):
     startprob_init, transmat_init, emissionprob_init : arrays, optional
         Starting values pi (K,), A (K, K) and e (K, V).
     random_state : None, int or numpy.random.Generator
+    workers : int or map-like callable
+        Who does the ``n_init`` ascents, as in ``mllib.base.map_over``; the result does not
+        depend on it.
 
     Attributes
     ----------
@@ -1306,6 +1439,7 @@ class CategoricalHMM(_SequenceModel):
         transmat_init=None,
         emissionprob_init=None,
         random_state=None,
+        workers=1,
     ):
         self.n_components = n_components
         self.categories = categories
@@ -1317,16 +1451,25 @@ class CategoricalHMM(_SequenceModel):
         self.transmat_init = transmat_init
         self.emissionprob_init = emissionprob_init
         self.random_state = random_state
+        self.workers = workers
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
         return tags
 
+    def _survey(self, again, workers):
+        total = reduce_chunks(_distinct_rows, again(), workers, merge=_join_rows)
+        self._alphabet = total.value
+        return total.width
+
+    def _coder(self):
+        return partial(_known_symbols, categories=self.categories_)
+
     def _training_rows(self, X):
         check_choice(self.unseen, "unseen", ("error", "missing"))
         if self.categories is None:
-            self.categories_ = np.unique(X, axis=0)
+            self.categories_ = np.unique(X, axis=0) if self._alphabet is None else self._alphabet
         else:
             rows = self.categories
             rows = np.reshape(rows, (-1, 1)) if np.ndim(rows) < 2 else rows

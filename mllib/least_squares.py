@@ -4,6 +4,8 @@ Chapter: Regression, *Least squares*. Main references: Legendre (1805), Gauss (1
 Van Loan (2013).
 """
 
+from dataclasses import dataclass
+from functools import partial
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
@@ -21,12 +23,14 @@ from mllib.base import (
     check_targets,
     check_vector,
 )
+from mllib.chunks import chunk_parts, reduce_chunks
 from mllib.numerics import centred_columns
 
 __all__ = [
     "LeastSquaresFit",
     "Line",
     "LinearRegression",
+    "RegressionStatistics",
     "covariance",
     "least_absolute_deviations",
     "least_squares",
@@ -38,7 +42,10 @@ __all__ = [
     "pinv",
     "polynomial_features",
     "projection",
+    "regression_chunk",
+    "regression_statistics",
     "simple_fit",
+    "solve_statistics",
 ]
 
 _EPS = np.finfo(float).eps
@@ -63,6 +70,28 @@ class LeastSquaresFit(NamedTuple):
     rss: float  #: residual sum of squares J = sum_i r_i^2
     rank: int  #: number of independent columns (of the centred X, if there is an offset)
     condition: float  #: s_1 / s_rank of the matrix that was solved with; 1 if its rank is 0
+
+
+@dataclass(frozen=True)
+class RegressionStatistics:
+    """All that least squares and ridge need to know about rows z = (x, y); ``+`` joins two sets."""
+
+    n: int  #: rows
+    mean: np.ndarray  #: m, the means of the d inputs and of y, shape (d + 1,); 0 without an offset
+    R: np.ndarray  #: upper triangular, R^T R = sum_i (z_i - m)(z_i - m)^T, shape (d + 1, d + 1)
+
+    def __add__(self, other):
+        """Return the statistics of the rows of both (scaling-out-merge)."""
+        if len(self.mean) != len(other.mean):
+            raise ValueError(
+                f"both statistics must be over the same features, got {len(self.mean) - 1} and "
+                f"{len(other.mean) - 1}: add up chunks with the same columns."
+            )
+        share = other.n / (self.n + other.n)
+        gap = other.mean - self.mean
+        row = np.sqrt(self.n * share) * gap
+        R = _triangle(np.vstack([self.R, other.R, row]))
+        return RegressionStatistics(self.n + other.n, self.mean + share * gap, R)
 
 
 # Functions -----------------------------------------------------------------------------------
@@ -268,6 +297,88 @@ def _least_squares_by_gram(Z, y):
             return w, d
     w, _, rank, _ = lstsq(Z, y, cond=max(n, d) * _EPS, check_finite=False)
     return w, int(rank)
+
+
+def regression_statistics(X, y, *, intercept=True):
+    """Return n, the means and the triangular factor R of the rows (x_i, y_i), centred at the means.
+
+    R holds the products R^T R = sum_i (z_i - m)(z_i - m)^T without the loss of digits that
+    forming them would cost. Statistics of disjoint sets of rows add with ``+``.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    y : array of shape (n,)
+    intercept : bool
+        Whether the model has an offset; without one the rows are taken as they are, with m = 0.
+
+    Returns
+    -------
+    RegressionStatistics
+
+    References
+    ----------
+    Book: scaling-out-merge. Demmel, Grigori, Hoemmen and Langou (2012).
+
+    Examples
+    --------
+    >>> parts = [regression_statistics([[x]], [2 * x + 1]) for x in (0.0, 1.0, 5.0)]
+    >>> fit = solve_statistics(parts[0] + parts[1] + parts[2])
+    >>> fit.w.round(6), round(fit.b, 6)
+    (array([2.]), 1.0)
+    """
+    X, y = _check_sample(X, y)
+    Z, mean = np.column_stack([X, y]), np.zeros(X.shape[1] + 1)
+    if intercept:
+        Z, mean = centred_columns(Z)
+    return RegressionStatistics(len(Z), mean, _triangle(Z))
+
+
+def _triangle(Z):
+    """Return R, square and upper triangular with a diagonal >= 0, with R^T R = Z^T Z."""
+    size = Z.shape[1]
+    R = np.linalg.qr(Z, mode="r")
+    R = np.where(np.diag(R) < 0, -1.0, 1.0)[:, None] * R
+    return R if len(R) == size else np.vstack([R, np.zeros((size - len(R), size))])
+
+
+def solve_statistics(statistics, lam=0.0):
+    """Minimise sum_i (y_i - w^T x_i - b)^2 + lam ||w||^2 from the statistics of the rows alone.
+
+    With R = (A r; 0 rho) the sum is ||r - A w||^2 + rho^2 at the best b = mean y - w^T mean x.
+
+    Parameters
+    ----------
+    statistics : RegressionStatistics
+    lam : float
+        At least 0; for 0 the shortest minimiser is returned.
+
+    Returns
+    -------
+    LeastSquaresFit
+        ``residuals`` are those of the d or 2 d rows that were solved with; ``rss`` is over all
+        data, without the penalty.
+    """
+    check_scalar(lam, "lam", low=0)
+    d = len(statistics.mean) - 1
+    A, r, rho = statistics.R[:d, :d], statistics.R[:d, d], statistics.R[d, d]
+    B, t = A, r
+    if lam > 0:
+        B, t = np.vstack([A, np.sqrt(lam) * np.eye(d)]), np.append(r, np.zeros(d))
+    cond = max(statistics.n, d) * _EPS
+    w, _, rank, s = lstsq(B, t, cond=cond, check_finite=False)
+    b = float(statistics.mean[d] - w @ statistics.mean[:d])
+    condition = float(s[0] / s[rank - 1]) if rank else 1.0
+    rss = float(np.sum((r - A @ w) ** 2) + rho**2)
+    return LeastSquaresFit(w, b, t - B @ w, rss, int(rank), condition)
+
+
+def regression_chunk(chunk, intercept=True):
+    """Return ``regression_statistics`` of a chunk, a tuple (X, y), after the checks of ``fit``."""
+    X, y = chunk_parts(chunk, ("X", "y"), 2)
+    X = check_array(X)
+    y = check_vector(check_targets(y, "the regression"), "y", length=len(X))
+    return regression_statistics(X, y, intercept=bool(intercept))
 
 
 def projection(X):
@@ -585,6 +696,20 @@ class LinearRegression(Regressor):
         self.intercept_ = float(y_mean - self.coef_ @ x_mean)
         self.sigma2_ = float(np.mean((y - y_mean - Z @ self.coef_) ** 2))
         self.n_features_in_ = X.shape[1]
+        return self
+
+    def fit_chunks(self, chunks, workers=1):
+        """Fit to chunks (X, y), read one after the other; return self.
+
+        The result is that of ``fit`` on all rows together; ``chunks`` may be an iterator, and
+        ``workers`` is as in ``mllib.chunks.reduce_chunks``.
+        """
+        task = partial(regression_chunk, intercept=self.fit_intercept)
+        total = reduce_chunks(task, chunks, workers)
+        fit = solve_statistics(total.value)
+        self.coef_, self.intercept_, self.rank_ = fit.w, fit.b, fit.rank
+        self.sigma2_ = fit.rss / total.value.n
+        self.n_features_in_ = total.width
         return self
 
     def predict(self, X):

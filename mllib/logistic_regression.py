@@ -365,8 +365,8 @@ def fit_irls(X, y, *, lam=0.0, weights=None, w0=None, tol=1e-20, max_iter=100):
     """Minimise E(w) + sum_j lam_j w_j^2 / 2 by Newton steps, halved until the objective falls.
 
     Each full step is a weighted least-squares fit of the working response. The objective is convex,
-    so a minimiser, where there is one, is global. Where there is none, the run ends with
-    ``converged=False``.
+    so a minimiser, where there is one, is global. Where there is none the weights grow until the
+    objective no longer falls beyond rounding; ``separation`` tells beforehand.
 
     Parameters
     ----------

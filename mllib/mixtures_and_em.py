@@ -4,6 +4,7 @@ Chapter: Unsupervised learning, *Mixtures and EM*. Main reference: Dempster, Lai
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,8 @@ from mllib.base import (
     map_over,
     random_generator,
 )
+from mllib.chunks import ColumnMoments, as_passes, chunk_parts, column_moments, reduce_chunks
+from mllib.discriminant_analysis import ClassStatistics
 from mllib.model_selection import bic
 from mllib.numerics import (
     gaussian_log_density,
@@ -36,12 +39,14 @@ from mllib.numerics import (
 from mllib.probability import entropy
 
 __all__ = [
+    "CentredStatistics",
     "EMFit",
     "GaussianMixture",
     "InverseWishart",
     "KMeansFit",
     "MixtureParams",
     "MixtureStatistics",
+    "centred_statistics",
     "complete_data_mle",
     "constrained_covariances",
     "e_step",
@@ -119,6 +124,23 @@ class MixtureStatistics:
             self.counts + other.counts,
             self.sums + other.sums,
             self.products + other.products,
+            self.log_likelihood + other.log_likelihood,
+            self.n_samples + other.n_samples,
+        )
+
+
+@dataclass(frozen=True)
+class CentredStatistics:
+    """As MixtureStatistics, about the mean of each component, so that no digits cancel."""
+
+    moments: ClassStatistics  #: N_k, the means m_k and sum_i gamma_ik (x_i - m_k)(x_i - m_k)^T
+    log_likelihood: float  #: sum_i log p(x_i), in nats
+    n_samples: int  #: number of rows
+
+    def __add__(self, other):
+        """Return the statistics of the rows of both, for one theta."""
+        return CentredStatistics(
+            self.moments + other.moments,
             self.log_likelihood + other.log_likelihood,
             self.n_samples + other.n_samples,
         )
@@ -445,18 +467,23 @@ def kl_gap(X, R, params):
 def variance_floor(X, relative=1e-6):
     """Return ``relative`` times the variance of each column of X, shape (d,).
 
-    A constant column takes the mean variance of the others instead of its own.
+    A constant column takes the mean variance of the others instead of its own. X may be given as
+    its ``mllib.chunks.ColumnMoments``.
 
     Raises
     ------
     ValueError
         If all rows of X are equal: no scale can be read from them.
     """
-    X = check_array(X)
     check_scalar(relative, "relative", low=0)
-    spread = np.ptp(X, axis=0)
-    rounding = 1e-14 * np.abs(X).max(axis=0)
-    variances = np.where(spread > rounding, X.var(axis=0), 0.0)
+    if isinstance(X, ColumnMoments):
+        spread, largest = X.high - X.low, np.maximum(np.abs(X.low), np.abs(X.high))
+        variances = X.variance
+    else:
+        X = check_array(X)
+        spread, largest, variances = np.ptp(X, axis=0), np.abs(X).max(axis=0), X.var(axis=0)
+    rounding = 1e-14 * largest
+    variances = np.where(spread > rounding, variances, 0.0)
     if not variances.any():
         raise ValueError("All rows of X are equal: a density needs at least two different points.")
     return relative * np.where(variances > 0, variances, variances[variances > 0].mean())
@@ -775,6 +802,39 @@ def m_step_from_statistics(
     return _assemble(N, centre + shift, S, previous, covariance_type, floor, prior)
 
 
+def centred_statistics(X, params, *, labels=None):
+    """Return N_k, the means and the scatters of the rows of X, weighted by responsibilities.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    params : MixtureParams
+        theta, at which the responsibilities are computed.
+    labels : array of int of shape (n,), optional
+        Known components, -1 for unknown.
+
+    Returns
+    -------
+    CentredStatistics
+        Those of two chunks add with ``+``.
+
+    Examples
+    --------
+    >>> theta = MixtureParams([0.5, 0.5], [[0.0], [4.0]], [[[1.0]], [[1.0]]])
+    >>> X = np.array([[0.0], [1.0], [3.0], [5.0]])
+    >>> both = centred_statistics(X[:2], theta) + centred_statistics(X[2:], theta)
+    >>> whole = centred_statistics(X, theta)
+    >>> bool(np.allclose(both.moments.scatters, whole.moments.scatters))
+    True
+    """
+    X = check_array(X)
+    R, value = e_step(X, params, labels)
+    N = R.sum(axis=0)
+    m = (R.T @ X) / np.where(N > 0, N, 1.0)[:, None]
+    S = np.stack([(R[:, k, None] * (X - m[k])).T @ (X - m[k]) for k in range(len(N))])
+    return CentredStatistics(ClassStatistics(N, m, S), value, len(X))
+
+
 def em_over_chunks(
     chunks,
     start,
@@ -792,8 +852,8 @@ def em_over_chunks(
 
     Parameters
     ----------
-    chunks : sequence of arrays of shape (n_c, d)
-        Read once per iteration, one at a time.
+    chunks : sequence of arrays of shape (n_c, d), or function that returns an iterator over them
+        Read once per iteration, one at a time for each worker.
     start : MixtureParams
     covariance_type, floor, prior, max_iter, tol
         As for `fit_mixture`.
@@ -804,44 +864,42 @@ def em_over_chunks(
     -------
     EMFit
     """
-    start = _check_params(start)
+    options = {"covariance_type": covariance_type, "floor": floor, "prior": prior}
+    fit, n = _climb_chunks(chunks, start, workers, max_iter=max_iter, tol=tol, **options)
+    _warn_if_unfinished(fit, max_iter, tol, n, "EM")
+    return fit
+
+
+def _climb_chunks(chunks, start, workers, *, covariance_type, floor, prior, max_iter, tol):
+    """Run `em_over_chunks` without the warning; return the fit and the number of rows."""
+    again, start = as_passes(chunks), _check_params(start)
     d = start.means.shape[1]
     floor, prior = _check_floor(floor, d), _check_prior(prior, d)
-    centre = start.weights @ start.means
-    if not hasattr(chunks, "__len__"):
-        raise ValueError("chunks must be a list of arrays: each is read once per iteration.")
-    n = sum(len(chunk) for chunk in chunks)
-    if n == 0:
-        raise ValueError("chunks must hold at least one row between them.")
+
+    def total(params):
+        return reduce_chunks(partial(_expect_chunk, params=params), again(), workers).value
+
+    first = total(start)
 
     def expect(params):
-        parts = map_over(_ChunkTask(params, centre), chunks, workers)
-        total = sum(parts[1:], start=parts[0])
-        value = total.log_likelihood + _prior_term(params, prior, covariance_type)
-        return (total, params), value
+        sums = first if params is start else total(params)
+        return (sums, params), sums.log_likelihood + _prior_term(params, prior, covariance_type)
 
-    def maximise(statistics):
-        return m_step_from_statistics(
-            statistics[0],
-            centre=centre,
-            covariance_type=covariance_type,
-            floor=floor,
-            prior=prior,
-            previous=statistics[1],
+    def maximise(pair):
+        moments = pair[0].moments
+        return _assemble(
+            moments.counts, moments.means, moments.scatters, pair[1], covariance_type, floor, prior
         )
 
-    return em(expect, maximise, start, max_iter=max_iter, tol=tol, n_samples=n, name="EM")
+    return _climb(expect, maximise, start, max_iter, tol, first.n_samples, "EM"), first.n_samples
 
 
-@dataclass(frozen=True)
-class _ChunkTask:
-    """`sufficient_statistics` with its parameters bound; picklable, so that it can travel."""
+def _expect_chunk(chunk, params):
+    return centred_statistics(chunk_parts(chunk, ("X",), 1)[0], params)
 
-    params: MixtureParams
-    centre: np.ndarray
 
-    def __call__(self, X):
-        return sufficient_statistics(X, self.params, centre=self.centre)
+def _chunk_moments(chunk):
+    return column_moments(chunk_parts(chunk, ("X",), 1)[0])
 
 
 def stepwise_em(chunks, start, *, kappa=0.7, covariance_type="full", floor=None, warm_up=0):
@@ -1304,6 +1362,9 @@ class GaussianMixture(DensityEstimator):
     max_iter, tol
         As for `em`: iterations at most, and the gain per row in nats that ends them.
     random_state : None, int or numpy.random.Generator
+    workers : int or map-like callable
+        Who does the ``n_init`` runs, as in ``mllib.base.map_over``; the result does not depend
+        on it.
 
     Attributes
     ----------
@@ -1340,6 +1401,7 @@ class GaussianMixture(DensityEstimator):
         max_iter=1000,
         tol=1e-6,
         random_state=None,
+        workers=1,
     ):
         self.n_components = n_components
         self.covariance_type = covariance_type
@@ -1350,6 +1412,7 @@ class GaussianMixture(DensityEstimator):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+        self.workers = workers
 
     def fit(self, X, y=None, labels=None):
         """Fit to rows X, y is ignored; labels (-1 for unknown) fix the components of some rows."""
@@ -1368,19 +1431,45 @@ class GaussianMixture(DensityEstimator):
         rng = random_generator(self.random_state)
         options = {"prior": prior, "labels": labels, "max_iter": self.max_iter, "tol": self.tol}
         starts = _starts(X, K, self.init, self.n_init, labels, rng, **family)
-        fits = [_fit_fast(X, start, **family, **options) for start in starts]
-        enough = max(fit.trace[-1] for fit in fits) - self.tol * len(X)
-        best = next(fit for fit in fits if fit.trace[-1] >= enough)
-        _warn_if_unfinished(best, self.max_iter, self.tol, len(X), "GaussianMixture")
-        return self._store(best, X)
+        fits = map_over(partial(_fit_fast, X, **family, **options), starts, self.workers)
+        return self._store(fits, *X.shape)
 
-    def _store(self, fit, X):
-        self.n_features_in_ = X.shape[1]
+    def fit_chunks(self, chunks, workers=1):
+        """Fit to chunks X, all read once before the first and once in each iteration; return self.
+
+        From the same start the result is that of ``fit`` on all rows together. Starts that are
+        drawn are drawn from the first chunk: mix the rows. ``chunks`` is a list, or a function
+        that returns an iterator; ``workers`` is as in ``mllib.chunks.reduce_chunks``.
+        """
+        again, K, prior = as_passes(chunks), self.n_components, self.covariance_prior
+        check_scalar(K, "n_components", low=1, integer=True)
+        check_choice(self.covariance_type, "covariance_type", COVARIANCE_TYPES)
+        total = reduce_chunks(_chunk_moments, again(), workers).value
+        family = {
+            "covariance_type": self.covariance_type,
+            "floor": variance_floor(total, self.covariance_floor),
+        }
+        options = {"prior": prior, "max_iter": self.max_iter, "tol": self.tol}
+        first = next(iter(again()))
+        X = check_array(chunk_parts(first() if callable(first) else first, ("X",), 1)[0])
+        if len(X) < K and not isinstance(self.init, tuple):
+            raise ValueError(f"n_components={K} needs at least {K} rows in the first chunk.")
+        rng = random_generator(self.random_state)
+        starts = _starts(X, K, self.init, self.n_init, None, rng, **family)
+        fits = [_climb_chunks(again, s, workers, **family, **options)[0] for s in starts]
+        return self._store(fits, total.n, len(total.mean))
+
+    def _store(self, fits, n, d):
+        """Keep the best run of n rows with d features, the first of those within ``tol``."""
+        enough = max(fit.trace[-1] for fit in fits) - self.tol * n
+        fit = next(fit for fit in fits if fit.trace[-1] >= enough)
+        _warn_if_unfinished(fit, self.max_iter, self.tol, n, "GaussianMixture")
+        self.n_features_in_ = d
         self.params_ = fit.params
         self.weights_, self.means_, covariances = fit.params
         self.covariances_ = _compact(covariances, self.covariance_type)
         self.trace_, self.n_iter_, self.converged_ = fit.trace, fit.n_iter, fit.converged
-        self.lower_bound_ = float(fit.trace[-1] / len(X))
+        self.lower_bound_ = float(fit.trace[-1] / n)
         return self
 
     def _log_joint(self, X):

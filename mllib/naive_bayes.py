@@ -3,6 +3,7 @@
 Chapter: Classification, *Naive Bayes*. Main references: Maron (1961), Domingos and Pazzani (1997).
 """
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -18,17 +19,20 @@ from mllib.base import (
     check_scalar,
     check_vector,
 )
+from mllib.chunks import chunk_parts, in_places, merge_labels, reduce_chunks
 from mllib.compiled import compiled, compiling
 from mllib.numerics import log_sum_exp, safe_log
 
 __all__ = [
     "BernoulliFeatures",
     "BernoulliNB",
+    "CategoricalCounts",
     "CategoricalFeatures",
     "CategoricalNB",
     "Counts",
     "GaussianFeatures",
     "GaussianNB",
+    "LabelledSums",
     "MixedNB",
     "Moments",
     "bernoulli_log_likelihoods",
@@ -64,6 +68,31 @@ class Moments(NamedTuple):
     n: np.ndarray  #: n_k, examples (or total weight) of class k, shape (K,)
     mean: np.ndarray  #: mu_kj, shape (K, d); 0 for a class without examples
     scatter: np.ndarray  #: sum over class k of (x_ij - mu_kj)^2, shape (K, d)
+
+
+class CategoricalCounts(NamedTuple):
+    """Counts together with what was counted, so that two samples need not hold the same values."""
+
+    categories: tuple  #: the values that feature j takes, sorted, shape (V_j,) each
+    counts: Counts  #: how often, in this order
+
+
+@dataclass(frozen=True)
+class LabelledSums:
+    """All that naive Bayes needs to know about labelled rows; ``+`` joins two sets of rows."""
+
+    classes: np.ndarray  #: the labels that occur, sorted, shape (K,)
+    n: np.ndarray  #: n_k, rows (or total weight) of each, shape (K,)
+    parts: tuple  #: for each kind of feature its Moments, Counts or CategoricalCounts
+
+    def __add__(self, other):
+        """Return the sums over the rows of both; each class is put where it belongs."""
+        classes, (here, there) = merge_labels(self.classes, other.classes)
+        K = len(classes)
+        n = in_places(self.n, here, K) + in_places(other.n, there, K)
+        pairs = zip(self.parts, other.parts, strict=True)
+        parts = tuple(_merge(_among(a, here, K), _among(b, there, K)) for a, b in pairs)
+        return LabelledSums(classes, n, parts)
 
 
 class CategoricalFeatures(NamedTuple):
@@ -461,6 +490,36 @@ def merge_moments(first, second):
     return Moments(n, first.mean + share * gap, first.scatter + second.scatter + between)
 
 
+def _among(part, places, K):
+    """Return sums over some classes as sums over K classes, of which these have the places."""
+    if isinstance(part, CategoricalCounts):
+        return part._replace(counts=_among(part.counts, places, K))
+    if isinstance(part, Counts):
+        tables = tuple(in_places(table, places, K) for table in part.tables)
+        return Counts(in_places(part.n, places, K), tables)
+    return Moments(*(in_places(field, places, K) for field in part))
+
+
+def _merge(first, second):
+    """Return the sums of two sets of rows over the same classes."""
+    if isinstance(first, Moments):
+        return merge_moments(first, second)
+    if isinstance(first, Counts):
+        return merge_counts(first, second)
+    joined = [merge_labels(a, b) for a, b in zip(first.categories, second.categories)]
+    wide = [
+        Counts(
+            part.counts.n,
+            tuple(
+                in_places(table.T, places[side], len(known)).T
+                for table, (known, places) in zip(part.counts.tables, joined)
+            ),
+        )
+        for side, part in enumerate((first, second))
+    ]
+    return CategoricalCounts(tuple(known for known, _ in joined), merge_counts(*wide))
+
+
 def class_variances(moments, floor=1e-9):
     """Return sigma_kj^2 = scatter_kj / n_k, the maximum-likelihood variances, kept above a floor.
 
@@ -679,6 +738,20 @@ class _NaiveBayes(Classifier):
         A weight counts a row that often; a row of weight 0 is as good as absent.
         """
         X = check_array(X)
+        return self._estimate(self.statistics(X, y, sample_weight), X.shape[1])
+
+    def fit_chunks(self, chunks, workers=1):
+        """Fit to chunks (X, y) or (X, y, sample_weight), one after the other; return self.
+
+        The result is that of ``fit`` on all rows together; ``chunks`` may be an iterator, and
+        ``workers`` is as in ``mllib.chunks.reduce_chunks``.
+        """
+        total = reduce_chunks(_ChunkSums(self), chunks, workers)
+        return self._estimate(total.value, total.width)
+
+    def statistics(self, X, y, sample_weight=None):
+        """Return the sums over the rows of X from which ``fit`` estimates, as LabelledSums."""
+        X = check_array(X)
         weights = _check_weights(sample_weight, len(X), "sample_weight")
         classes, index = check_labels(y, type(self).__name__)
         if len(index) != len(X):
@@ -690,16 +763,21 @@ class _NaiveBayes(Classifier):
             keep = weights > 0
             if not keep.any():
                 raise ValueError("sample_weight must not be zero for every row: weigh some rows.")
-            return self.fit(X[keep], classes[index[keep]], weights[keep])
-        n = np.bincount(index, weights)
+            return self.statistics(X[keep], classes[index[keep]], weights[keep])
+        parts = self._sums(X, index, len(classes), weights)
+        return LabelledSums(classes, np.bincount(index, weights), parts)
+
+    def _estimate(self, sums, d):
+        """Estimate from the sums over rows with d features; return self."""
+        classes, n = sums.classes, sums.n
         self.class_count_ = n
         if self.priors is None:
             self.class_prior_ = class_prior(n, self.prior_pseudocount)
         else:
             priors = check_vector(self.priors, "priors", length=len(classes))
             self.class_prior_ = check_distribution(priors, "priors")
-        self.features_ = self._fit_features(X, index, len(classes), weights)
-        self.classes_, self.n_features_in_ = classes, X.shape[1]
+        self.features_ = self._fit_features(sums.parts, d)
+        self.classes_, self.n_features_in_ = classes, d
         return self
 
     def predict_joint_log_proba(self, X):
@@ -733,19 +811,31 @@ class _NaiveBayes(Classifier):
         return self.classes_[best]
 
 
-def _fit_gaussian(X, index, K, weights, floor):
-    moments = class_moments(X, index, K, weights)
+class _ChunkSums:
+    """The statistics of a chunk, for a classifier that is not fitted yet; picklable."""
+
+    def __init__(self, model):
+        self.model = type(model)(**model.get_params())
+
+    def __call__(self, chunk):
+        return self.model.statistics(*chunk_parts(chunk, ("X", "y", "sample_weight"), 2))
+
+
+def _fit_gaussian(moments, floor):
     return GaussianFeatures(moments.mean, class_variances(moments, floor))
 
 
-def _fit_bernoulli(X, index, K, weights, pseudocount, threshold):
+def _binary_counts(X, index, K, weights, threshold):
     check_scalar(threshold, "threshold")
-    counts = class_counts(np.greater(X, threshold), index, K, [2] * X.shape[1], weights)
+    return class_counts(np.greater(X, threshold), index, K, [2] * X.shape[1], weights)
+
+
+def _fit_bernoulli(counts, pseudocount, threshold):
     tables = conditional_tables(counts, pseudocount)
     return BernoulliFeatures(np.column_stack([table[:, 1] for table in tables]), threshold)
 
 
-def _fit_categorical(X, index, K, weights, pseudocount, categories, unseen):
+def _categorical_counts(X, index, K, weights, categories, unseen):
     check_choice(unseen, "unseen", ("error", "missing"))
     if categories is None:
         categories = _observed(X)
@@ -756,7 +846,12 @@ def _fit_categorical(X, index, K, weights, pseudocount, categories, unseen):
         if min(len(v) for v in categories) == 0:
             raise ValueError("categories must list at least one value for each column.")
     counts = class_counts(_codes(X, categories), index, K, [len(v) for v in categories], weights)
-    return CategoricalFeatures(categories, conditional_tables(counts, pseudocount), unseen)
+    return CategoricalCounts(categories, counts)
+
+
+def _fit_categorical(counted, pseudocount, unseen):
+    tables = conditional_tables(counted.counts, pseudocount)
+    return CategoricalFeatures(counted.categories, tables, unseen)
 
 
 class GaussianNB(_NaiveBayes):
@@ -796,8 +891,11 @@ class GaussianNB(_NaiveBayes):
         self.prior_pseudocount = prior_pseudocount
         self.var_floor = var_floor
 
-    def _fit_features(self, X, index, K, weights):
-        record = _fit_gaussian(X, index, K, weights, self.var_floor)
+    def _sums(self, X, index, K, weights):
+        return (class_moments(X, index, K, weights),)
+
+    def _fit_features(self, parts, d):
+        record = _fit_gaussian(*parts, self.var_floor)
         self.theta_, self.var_ = record
         return ((None, record),)
 
@@ -846,8 +944,11 @@ class BernoulliNB(_NaiveBayes):
         tags.classifier_tags.poor_score = True  # one cut through numeric features is coarse
         return tags
 
-    def _fit_features(self, X, index, K, weights):
-        record = _fit_bernoulli(X, index, K, weights, self.pseudocount, self.threshold)
+    def _sums(self, X, index, K, weights):
+        return (_binary_counts(X, index, K, weights, self.threshold),)
+
+    def _fit_features(self, parts, d):
+        record = _fit_bernoulli(*parts, self.pseudocount, self.threshold)
         self.p_ = record.p
         return ((None, record),)
 
@@ -911,10 +1012,11 @@ class CategoricalNB(_NaiveBayes):
         tags.input_tags.categorical = True
         return tags
 
-    def _fit_features(self, X, index, K, weights):
-        record = _fit_categorical(
-            X, index, K, weights, self.pseudocount, self.categories, self.unseen
-        )
+    def _sums(self, X, index, K, weights):
+        return (_categorical_counts(X, index, K, weights, self.categories, self.unseen),)
+
+    def _fit_features(self, parts, d):
+        record = _fit_categorical(*parts, self.pseudocount, self.unseen)
         self.categories_, self.tables_ = record.categories, record.tables
         return ((None, record),)
 
@@ -977,20 +1079,39 @@ class MixedNB(_NaiveBayes):
         self.priors = priors
         self.prior_pseudocount = prior_pseudocount
 
-    def _fit_features(self, X, index, K, weights):
-        kinds = ["gaussian"] * X.shape[1] if self.kinds is None else list(self.kinds)
-        if len(kinds) != X.shape[1]:
-            raise ValueError(f"kinds must name one kind for each of the {X.shape[1]} columns of X.")
+    def _columns(self, d):
+        """Return the columns of each kind that occurs."""
+        kinds = ["gaussian"] * d if self.kinds is None else list(self.kinds)
+        if len(kinds) != d:
+            raise ValueError(f"kinds must name one kind for each of the {d} columns of X.")
+        for kind in kinds:
+            check_choice(kind, "kinds", ("gaussian", "bernoulli", "categorical"))
+        places = [
+            (kind, np.flatnonzero([k == kind for k in kinds]))
+            for kind in ("gaussian", "bernoulli", "categorical")
+        ]
+        return [(kind, columns) for kind, columns in places if len(columns)]
+
+    def _sums(self, X, index, K, weights):
+        options = {
+            "gaussian": (class_moments,),
+            "bernoulli": (_binary_counts, self.threshold),
+            "categorical": (_categorical_counts, self.categories, self.unseen),
+        }
+        parts = []
+        for kind, columns in self._columns(X.shape[1]):
+            count, *settings = options[kind]
+            parts.append(count(X[:, columns], index, K, weights, *settings))
+        return tuple(parts)
+
+    def _fit_features(self, parts, d):
         options = {
             "gaussian": (_fit_gaussian, self.var_floor),
             "bernoulli": (_fit_bernoulli, self.pseudocount, self.threshold),
-            "categorical": (_fit_categorical, self.pseudocount, self.categories, self.unseen),
+            "categorical": (_fit_categorical, self.pseudocount, self.unseen),
         }
-        for kind in kinds:
-            check_choice(kind, "kinds", tuple(options))
-        parts = []
-        for kind, (fit, *settings) in options.items():
-            columns = np.flatnonzero([k == kind for k in kinds])
-            if len(columns):
-                parts.append((columns, fit(X[:, columns], index, K, weights, *settings)))
-        return tuple(parts)
+        fitted = []
+        for (kind, columns), part in zip(self._columns(d), parts):
+            fit, *settings = options[kind]
+            fitted.append((columns, fit(part, *settings)))
+        return tuple(fitted)

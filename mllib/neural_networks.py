@@ -213,7 +213,7 @@ def chain_rule(z):
     derivative[z] = 1.0
     for node in reversed(order):
         for parent, local in node.parents:
-            derivative[parent] += derivative[node] * local  # (eq-neural-networks-chain)
+            derivative[parent] += derivative[node] * local  # (neural-networks-reverse-mode)
             edges += 1
     return Sweep(derivative, len(order), edges)
 

@@ -4,6 +4,7 @@ Chapter: Regression, *Ridge and lasso*. Main references: Hoerl and Kennard (1970
 (1996), Efron, Hastie, Johnstone and Tibshirani (2004).
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,9 @@ from mllib.base import (
     check_vector,
     convergence_warning,
 )
+from mllib.chunks import reduce_chunks
 from mllib.compiled import compiled
+from mllib.least_squares import regression_chunk, solve_statistics
 from mllib.linear_algebra import ProductSums, outer_product_sum
 from mllib.numerics import centred_columns
 
@@ -1159,6 +1162,19 @@ class Ridge(_Linear):
         A, unit = _in_units(data.X)
         w = _fast_ridge(A, data.y, float(self.lam) / unit / unit) / unit
         return self._store(w, data)
+
+    def fit_chunks(self, chunks, workers=1):
+        """Fit to chunks (X, y), read one after the other; return self.
+
+        The result is that of ``fit`` on all rows together; ``chunks`` may be an iterator, and
+        ``workers`` is as in ``mllib.chunks.reduce_chunks``.
+        """
+        _penalty(self.lam)
+        task = partial(regression_chunk, intercept=self.fit_intercept)
+        total = reduce_chunks(task, chunks, workers)
+        self.coef_, self.intercept_ = solve_statistics(total.value, float(self.lam))[:2]
+        self.n_features_in_ = total.width
+        return self
 
 
 class Lasso(_Linear):

@@ -73,7 +73,8 @@ def test_without_numba_a_row_is_measured_in_three_rounds_or_one_long_one(monkeyp
 def test_rows_with_loops_say_what_they_take_without_numba(module):
     rows = MEASURED[module]["rows"]
     for row in rows:
-        assert ("plain" in row) == (row.get("loops", False) and row["n"] <= run.PLAIN)
+        if row["n"] <= run.PLAIN or not row.get("loops"):  # above, an earlier limit allowed more
+            assert ("plain" in row) == row.get("loops", False)
     assert ("compilation" in MEASURED[module]) == any(row.get("loops") for row in rows)
 
 

@@ -568,7 +568,7 @@ def test_bad_arguments_of_the_functions_are_named(X, theta, rng):
         (lambda: log_prior(theta, InverseWishart(5, -np.eye(2))), "prior.scale"),
         (lambda: sufficient_statistics(X, theta, centre=np.ones(3)), "centre must have 2 entries"),
         (lambda: sufficient_statistics(X, theta, centre=np.nan), "centre must be finite"),
-        (lambda: em_over_chunks((X for _ in range(2)), theta), "chunks must be a list of arrays"),
+        (lambda: em_over_chunks((X for _ in range(2)), theta), "chunks must be a list of chunks"),
         (lambda: stepwise_em([X], theta, warm_up=-1), "warm_up must be an integer"),
         (lambda: k_means_plus_plus(X, 2, 0), "rng must be"),
         (lambda: k_means(X, 2, rng, n_init=0), "n_init must be an integer"),

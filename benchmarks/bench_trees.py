@@ -67,16 +67,25 @@ def peer_predict(data):
 def fitted(data, mine, theirs):
     """Compare the scores on the training rows."""
     X, y = data["X"], data["y"]
-    return Quality("training score", mine.score(X, y), theirs.score(X, y), "higher")
+    # equal gains are settled by another rule, so the trees differ in a few nodes
+    score = mine.score(X, y), theirs.score(X, y)
+    return Quality("training score", *score, "higher", allowed=1e-3)
 
 
 def answered(data, mine, theirs):
     """Compare the shares of right answers."""
     y = data["y"]
-    return Quality("accuracy", float(np.mean(mine == y)), float(np.mean(theirs == y)), "higher")
+    share = float(np.mean(mine == y)), float(np.mean(theirs == y))
+    return Quality("accuracy", *share, "higher", allowed=1e-3)
 
 
-def row(workload, n, d, target, sample, ours, peer, quality, against):
+WALK = (
+    "A walk of some fourteen tests that the processor cannot foresee: both sides wait for the same "
+    "memory, and the peer reads numbers of half the size."
+)
+
+
+def row(workload, n, d, target, sample, ours, peer, quality, against, why=""):
     return Row(
         workload=f"{workload}, {n} x {d}",
         n=n,
@@ -87,6 +96,7 @@ def row(workload, n, d, target, sample, ours, peer, quality, against):
         ours=ours,
         peer=peer,
         quality=quality,
+        why=why,
     )
 
 
@@ -98,5 +108,5 @@ ROWS = [
     row("five classes", 10_000, 20, 0.4, *CLASSIFY),
     row("five classes", 50_000, 20, 0.4, *CLASSIFY),
     row("regression", 10_000, 20, 0.45, *REGRESS),
-    row("answers", 50_000, 20, 0.9, *PREDICT),
+    row("answers", 50_000, 20, 0.9, *PREDICT, WALK),
 ]
