@@ -5,7 +5,8 @@ Schölkopf, Smola and Müller (1998), Tenenbaum, de Silva and Langford (2000).
 """
 
 import numbers
-from functools import partial, reduce
+from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -24,8 +25,8 @@ from mllib.base import (
     check_scalar,
     check_square,
     check_vector,
-    map_over,
 )
+from mllib.chunks import chunk_parts, reduce_chunks
 from mllib.kernels import (
     _centre,
     center_kernel,
@@ -53,7 +54,6 @@ __all__ = [
     "geodesic_distances",
     "kernel_components",
     "kernel_scores",
-    "merge_moments",
     "moments",
     "neighbourhood_graph",
     "principal_components",
@@ -69,12 +69,25 @@ _EPS, _TINY = np.finfo(float).eps, np.finfo(float).tiny
 # Records -------------------------------------------------------------------------------------
 
 
-class Moments(NamedTuple):
-    """What principal components need to know of a sample; those of two samples merge."""
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """What principal components need to know of a sample; ``+`` joins two disjoint samples."""
 
     n: float  #: number of rows, or the sum of their weights
     mean: np.ndarray  #: mean of the rows, shape (d,)
     scatter: np.ndarray  #: sum over i of (x_i - mean)(x_i - mean)^T, shape (d, d)
+
+    def __add__(self, other):
+        """Return the moments of the rows of both (eq-pca-merge)."""
+        if self.mean.shape != other.mean.shape:
+            raise ValueError(
+                f"both samples must have the same columns, got {len(self.mean)} and "
+                f"{len(other.mean)}."
+            )
+        n, gap = self.n + other.n, other.mean - self.mean
+        between = self.n * other.n / n * np.outer(gap, gap)
+        mean = self.mean + other.n / n * gap
+        return Moments(n, mean, self.scatter + other.scatter + between)
 
 
 class Components(NamedTuple):
@@ -133,7 +146,7 @@ def _mean(X, w):
 def moments(X, weights=None):
     """Return n, the mean and the scatter sum_i w_i (x_i - mean)(x_i - mean)^T of a sample.
 
-    Those of disjoint samples merge (``merge_moments``).
+    Those of disjoint samples add up.
 
     Parameters
     ----------
@@ -159,25 +172,6 @@ def moments(X, weights=None):
         Z = X[rows] - mean
         scatter += Z.T @ (Z if weights is None else w[rows, None] * Z)
     return Moments(float(w.sum()), mean, scatter)
-
-
-def merge_moments(first, second):
-    """Return the moments of two disjoint samples together.
-
-    Examples
-    --------
-    >>> merge_moments(moments([[1.0]]), moments([[3.0]])).scatter
-    array([[2.]])
-    """
-    if first.mean.shape != second.mean.shape:
-        raise ValueError(
-            f"both samples must have the same columns, got {len(first.mean)} and "
-            f"{len(second.mean)}."
-        )
-    n, gap = first.n + second.n, second.mean - first.mean
-    between = first.n * second.n / n * np.outer(gap, gap)  # (eq-pca-merge)
-    mean = first.mean + second.n / n * gap
-    return Moments(n, mean, first.scatter + second.scatter + between)
 
 
 def covariance(X):
@@ -388,7 +382,7 @@ def components_from_moments(found, k=None):
 
     Examples
     --------
-    >>> parts = merge_moments(moments([[0.0, 0.0]]), moments([[3.0, 4.0], [6.0, 8.0]]))
+    >>> parts = moments([[0.0, 0.0]]) + moments([[3.0, 4.0], [6.0, 8.0]])
     >>> components_from_moments(parts).variances.round(4)
     array([16.6667])
     """
@@ -683,6 +677,12 @@ class _Scores(Transformer):
         return np.array([f"{name}{j}" for j in range(self._n_features_out)], dtype=object)
 
 
+def _chunk_moments(chunk):
+    """Return the moments of a chunk X, (X, y) or (X, y, sample_weight)."""
+    X, _, weights = chunk_parts(chunk, ("X", "y", "sample_weight"), 1)
+    return moments(X, weights)
+
+
 class PCA(_Scores):
     """Principal components: the scores z_j = v_j^T (x - mean) of largest variance.
 
@@ -743,18 +743,15 @@ class PCA(_Scores):
         )
 
     def fit_chunks(self, chunks, workers=1):
-        """Fit to the rows of all chunks, each of shape (n_i, d), of which none is kept.
+        """Fit to chunks X or (X, None, sample_weight), read one after the other; return self.
 
-        Only the covariance is formed, whatever ``method`` says. ``workers`` has SciPy's meaning.
+        The result is that of ``fit`` on all rows together, by way of the covariance whatever
+        ``method`` says; ``workers`` is as in ``mllib.chunks.reduce_chunks``.
         """
         if not self.center:
             raise ValueError("fit_chunks centres the rows: set center=True.")
-        parts = map(moments, chunks) if workers == 1 else map_over(moments, chunks, workers)
-        try:
-            found = reduce(merge_moments, parts)
-        except TypeError as error:
-            raise ValueError("chunks must hold at least one array.") from error
-        return self._keep(components_from_moments(found, self.n_components))
+        total = reduce_chunks(_chunk_moments, chunks, workers).value
+        return self._keep(components_from_moments(total, self.n_components))
 
     def _keep(self, found):
         if not isinstance(self.whiten, (bool, np.bool_)):

@@ -34,7 +34,6 @@ from mllib.pca import (
     geodesic_distances,
     kernel_components,
     kernel_scores,
-    merge_moments,
     moments,
     neighbourhood_graph,
     principal_components,
@@ -192,18 +191,23 @@ def test_chunks_of_any_size_give_the_fit_of_the_whole():
         np.testing.assert_allclose(model.components_, whole.components_, atol=1e-10)
         np.testing.assert_allclose(model.explained_variance_, whole.explained_variance_, rtol=1e-10)
         np.testing.assert_allclose(model.mean_, whole.mean_, atol=1e-12)
-    by_map = PCA(20).fit_chunks(np.split(data, 3), workers=map)
-    np.testing.assert_array_equal(
-        by_map.components_, PCA(20).fit_chunks(np.split(data, 3)).components_
-    )
+    parts = np.split(data, 3)
+    by_map = PCA(20).fit_chunks(iter(parts), workers=map)
+    np.testing.assert_array_equal(by_map.components_, PCA(20).fit_chunks(parts).components_)
+    w = np.arange(1797) % 3
+    weighted = PCA(5).fit_chunks([(data[:900], None, w[:900]), (data[900:], None, w[900:])])
+    whole = PCA(5).fit(data, sample_weight=w)
+    np.testing.assert_allclose(weighted.components_, whole.components_, atol=1e-10)
+    with pytest.raises(ValueError, match=r"chunk 1: .*NaN"):
+        PCA(2).fit_chunks([X, np.full((3, 4), np.nan)])
     assert len(PCA().fit_chunks(np.split(data, 3)).components_) == 61
     assert PCA(0.9).fit_chunks([data]).n_components_ == PCA(0.9).fit(data).n_components_
 
 
 def test_moments_merge_in_any_order():
     a, b, c = (moments(part) for part in np.split(X + 1e6, [4, 13]))
-    one = merge_moments(merge_moments(a, b), c)
-    two = merge_moments(c, merge_moments(b, a))
+    one = (a + b) + c
+    two = c + (b + a)
     for merged in (one, two):
         np.testing.assert_allclose(merged.scatter, 30 * np.cov(X.T, bias=True), rtol=1e-8)
         np.testing.assert_allclose(merged.mean, X.mean(axis=0) + 1e6)
@@ -212,7 +216,7 @@ def test_moments_merge_in_any_order():
     weighted = moments(X, w)
     np.testing.assert_allclose(weighted.scatter, moments(np.repeat(X, w, axis=0)).scatter)
     with pytest.raises(ValueError, match="same columns"):
-        merge_moments(moments(X), moments(WIDE))
+        moments(X) + moments(WIDE)
 
 
 def test_components_from_moments_sees_rank():
@@ -436,7 +440,7 @@ def test_in_a_pipeline_and_a_search():
         (lambda: principal_components(X, weights=np.ones(3)), "sample_weight"),
         (lambda: PCA(2, whiten="yes").fit(X), "whiten must be"),
         (lambda: PCA(2, center=False).fit_chunks([X]), "center=True"),
-        (lambda: PCA(2).fit_chunks([]), "at least one"),
+        (lambda: PCA(2).fit_chunks([]), "at least one chunk"),
         (lambda: PCA(2).fit(X).inverse_transform(X), "2 scores"),
         (lambda: kernel_components(np.ones((3, 3))), "constant"),
         (lambda: kernel_components(X), "square"),
