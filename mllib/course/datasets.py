@@ -19,6 +19,7 @@ __all__ = [
     "iris",
     "longley",
     "spector",
+    "sunspots",
     "us_arrests",
 ]
 
@@ -162,4 +163,19 @@ def spector():
         ("not improved", "improved"),
         "Spector and Mazzeo (1980), Journal of Economic Education 11, 37-44; as statsmodels ships "
         "it. y is 1 if the grade improved.",
+    )
+
+
+def sunspots():
+    """Sunspots: their mean number in each year from 1700 to 2008."""
+    path = files("statsmodels").joinpath("datasets", "sunspots", "sunspots.csv")
+    with path.open(encoding="utf-8") as lines:
+        data = np.loadtxt(lines, delimiter=",", skiprows=1)
+    return Table(
+        data[:, :1],
+        data[:, 1],
+        ("year",),
+        (),
+        "National Geophysical Data Center, NOAA; as statsmodels ships it. y is the mean number of "
+        "sunspots of the year.",
     )
