@@ -20,6 +20,7 @@ __all__ = [
     "longley",
     "spector",
     "sunspots",
+    "us_arrests",
 ]
 
 
@@ -92,6 +93,21 @@ def longley():
         ),
         (),
         "Longley (1967), JASA 62, 819-841; NIST StRD. y is total employment in thousands.",
+    )
+
+
+def us_arrests():
+    """Arrests in the 50 states of the USA in 1973, and the share of people who live in towns."""
+    path = files("mllib.course").joinpath("data", "usarrests.csv")
+    with path.open(encoding="utf-8") as lines:
+        rows = [line.strip().split(",") for line in lines][1:]
+    return Table(
+        np.array([row[1:] for row in rows], dtype=float),
+        np.arange(len(rows)),
+        ("murder (per 100 000)", "assault (per 100 000)", "in towns (%)", "rape (per 100 000)"),
+        tuple(row[0] for row in rows),
+        "World Almanac and Book of Facts 1975, as in McNeil (1977), Interactive Data Analysis; "
+        "R's datasets::USArrests. y numbers the states.",
     )
 
 
