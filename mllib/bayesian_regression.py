@@ -97,6 +97,7 @@ class EvidenceRun(NamedTuple):
     n_iter: int  #: updates made
     converged: bool  #: whether both precisions came to rest
     at_bound: bool  #: whether a precision was stopped because the evidence has no maximum
+    path: np.ndarray  #: (alpha, beta) at the start and after each update, shape (n_iter + 1, 2)
 
 
 class _Spectrum(NamedTuple):
@@ -573,7 +574,7 @@ def _maximise(data, given, method, tol, max_iter):
     beta = given[1] or 2 / square
     alpha = given[0] or float(data.s2.sum()) / data.n / square
     moments = _moments(data, alpha, beta)
-    trace, converged, bound = [moments.evidence], False, False
+    path, trace, converged, bound = [(alpha, beta)], [moments.evidence], False, False
     for n_iter in range(1, max_iter + 1):  # noqa: B007
         a, b = _new_precisions(method, data, alpha, beta, moments)
         b = given[1] or min(b, highest)
@@ -582,6 +583,7 @@ def _maximise(data, given, method, tol, max_iter):
         alpha, beta = float(a), float(b)
         bound = (given[1] is None and b == highest) or (given[0] is None and a >= 1e12 * b * top)
         moments = _moments(data, alpha, beta)
+        path.append((alpha, beta))
         trace.append(moments.evidence)
         if change <= tol:
             converged = True
@@ -591,7 +593,16 @@ def _maximise(data, given, method, tol, max_iter):
             f"The precisions still change by a fraction of {change:.1e} in the last of {max_iter} "
             f"updates, tol is {tol:.1e}: raise max_iter or tol."
         )
-    return EvidenceRun(alpha, beta, moments.gamma, np.array(trace), n_iter, converged, bool(bound))
+    return EvidenceRun(
+        alpha,
+        beta,
+        moments.gamma,
+        np.array(trace),
+        n_iter,
+        converged,
+        bool(bound),
+        np.array(path),
+    )
 
 
 # Functions: a free offset --------------------------------------------------------------------

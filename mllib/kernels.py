@@ -29,6 +29,8 @@ from mllib.linear_algebra import spectral_decomposition
 __all__ = [
     "KernelCheck",
     "KernelRidge",
+    "center_kernel",
+    "center_kernel_vectors",
     "check_kernel",
     "check_psd",
     "common_words_kernel",
@@ -647,6 +649,66 @@ def kernel_distances(K, k_x, k_z):
             f"{D.min():.3g}."
         )
     return np.sqrt(np.maximum(D, 0, out=D), out=D)
+
+
+def center_kernel(K):
+    """Return K_c = (I - J) K (I - J), every entry of J being 1/n: products of centred features.
+
+    K_c is the Gram matrix of phi(x_i) - m, where m is the mean of the features.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        Symmetric.
+
+    References
+    ----------
+    Book: pca-kpca-centering. Schölkopf, Smola and Müller (1998), Appendix A.
+
+    Examples
+    --------
+    >>> center_kernel([[1.0, 2.0], [2.0, 4.0]])
+    array([[ 0.25, -0.25],
+           [-0.25,  0.25]])
+    """
+    return _centre(check_square(K, "K", symmetric=True))
+
+
+def _centre(K):
+    """Do as ``center_kernel``, for a symmetric K."""
+    means = K.mean(axis=0)
+    K_c = K - means
+    K_c -= (means - means.mean())[:, None]
+    return K_c
+
+
+def center_kernel_vectors(k, means):
+    """Return (I - J) (k_x - K 1/n) for each column k_x of k: products with the centred features.
+
+    Entry i is (phi(x_i) - m)^T (phi(x) - m): the new point is moved by the mean m of the
+    training points, not by a mean of its own.
+
+    Parameters
+    ----------
+    k : array of shape (n, m)
+        The kernel vectors of m new points as columns.
+    means : array of shape (n,)
+        K 1/n, the row means of the Gram matrix of the training points.
+
+    References
+    ----------
+    Book: pca-kpca-centering.
+
+    Examples
+    --------
+    >>> center_kernel_vectors([[3.0], [6.0]], [1.5, 3.0])
+    array([[-0.75],
+           [ 0.75]])
+    """
+    k = check_array(k, "k")
+    k = k - check_vector(means, "means", length=len(k))[:, None]
+    k -= k.mean(axis=0)
+    return k
 
 
 def kernel_nearest(K, k_x):

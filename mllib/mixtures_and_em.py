@@ -631,12 +631,25 @@ def complete_data_mle(X, z, **options):
     Returns
     -------
     MixtureParams
+
+    Raises
+    ------
+    ValueError
+        If a component has no points, or its points lie in one hyperplane and neither a floor nor a
+        prior is given: then the likelihood has no maximum.
     """
     X = check_array(X)
     z = np.asarray(z)
     if z.shape != (len(X),) or z.dtype.kind not in "iu" or z.min() < 0:
         raise ValueError(f"z must be {len(X)} integers from 0, one per row of X.")
-    return m_step(X, np.eye(z.max() + 1)[z], **options)
+    params = m_step(X, np.eye(z.max() + 1)[z], **options)
+    for k, Sigma in enumerate(params.covariances):
+        if np.linalg.eigvalsh(Sigma)[0] <= 1e-14 * np.trace(Sigma):
+            raise ValueError(
+                f"Component {k}: its points lie in one hyperplane, so no covariance is the most "
+                f"likely one; give more points, a floor or a prior."
+            )
+    return params
 
 
 def log_prior(params, prior):
@@ -709,6 +722,7 @@ def fit_mixture(
     ----------
     X : array of shape (n, d)
     start : MixtureParams
+        Covariances below the floor are raised to it first, so that no iteration can lose.
     covariance_type : {"full", "tied", "diag", "spherical"}
     floor : array of shape (d,), optional
         Smallest variances, as from `variance_floor`.
@@ -725,6 +739,7 @@ def fit_mixture(
     """
     X = check_array(X)
     floor, prior = _check_floor(floor, X.shape[1]), _check_prior(prior, X.shape[1])
+    start = _raised(_check_params(start), floor)
 
     def expect(params):
         R, value = e_step(X, params, labels)
@@ -737,6 +752,16 @@ def fit_mixture(
         )
 
     return em(expect, maximise, start, max_iter=max_iter, tol=tol, n_samples=len(X), name="EM")
+
+
+def _raised(params, floor):
+    """Return the parameters with the nearest covariances that the floor allows."""
+    if floor is None:
+        return params
+    ones = np.ones(len(params.weights))
+    return params._replace(
+        covariances=constrained_covariances(params.covariances, ones, floor=floor)
+    )
 
 
 # Functions: statistics that add up, chunks, streams ----------------------------------------------
@@ -875,6 +900,7 @@ def _climb_chunks(chunks, start, workers, *, covariance_type, floor, prior, max_
     again, start = as_passes(chunks), _check_params(start)
     d = start.means.shape[1]
     floor, prior = _check_floor(floor, d), _check_prior(prior, d)
+    start = _raised(start, floor)
 
     def total(params):
         return reduce_chunks(partial(_expect_chunk, params=params), again(), workers).value

@@ -248,7 +248,7 @@ def averaged_weights(X, y, run, *, eta=1.0):
 
 
 def pocket_weights(X, y, run, *, eta=1.0, candidates=100):
-    """Return the best weights met in a run that found no separator, and their training errors.
+    """Return the best of the weights that survived longest in a run, and their training errors.
 
     Compared are the weights that survived longest before the next mistake; the fewest errors of
     sign(w^T x), with sign(0) = -1, win, the earliest weights at a tie.

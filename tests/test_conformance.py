@@ -28,6 +28,7 @@ SETTINGS = {
     "HardMarginSVM": {"kernel": "rbf", "ell": 0.3},
     "CategoricalHMM": {"unseen": "missing"},  # a part of the data is fitted, all of it predicted
     "CategoricalNB": {"unseen": "missing"},  # as above
+    "KMeans": {"n_clusters": 3},  # more clusters than distinct rows are refused: some data have 4
 }
 
 #: Checks whose data (fewer rows than features, constant features) make a covariance singular, so

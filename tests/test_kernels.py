@@ -16,6 +16,8 @@ from sklearn.metrics import pairwise
 from mllib import support_vector_machines
 from mllib.kernels import (
     KernelRidge,
+    center_kernel,
+    center_kernel_vectors,
     check_kernel,
     check_psd,
     common_words_kernel,
@@ -320,3 +322,23 @@ def test_string_kernels_are_inner_products_of_counts(texts):
 def test_support_vector_machines_use_these_kernels():
     assert support_vector_machines.rbf_kernel is rbf_kernel
     assert support_vector_machines.polynomial_kernel is polynomial_kernel
+
+
+# Centring ------------------------------------------------------------------------------------
+
+
+def test_centring_is_that_of_explicit_features():
+    Phi, Psi = polynomial_kernel_features(X, 2), polynomial_kernel_features(Z, 2)
+    K, k, mean = polynomial_kernel(X, X, 2), polynomial_kernel(X, Z, 2), Phi.mean(axis=0)
+    np.testing.assert_allclose(center_kernel(K), (Phi - mean) @ (Phi - mean).T, atol=1e-10)
+    centred = center_kernel_vectors(k, K.mean(axis=0))
+    np.testing.assert_allclose(centred, (Phi - mean) @ (Psi - mean).T, atol=1e-10)
+    own = center_kernel_vectors(K, K.mean(axis=0))
+    np.testing.assert_allclose(own, center_kernel(K), atol=1e-10)
+
+
+def test_centring_refuses_what_does_not_fit():
+    with pytest.raises(ValueError, match="K must be square"):
+        center_kernel(X)
+    with pytest.raises(ValueError, match="means must have 9 entries"):
+        center_kernel_vectors(linear_kernel(X, Z), np.ones(3))

@@ -242,6 +242,18 @@ def test_complete_data_mle_is_the_mle_of_each_class(X, rng):
         complete_data_mle(X, 2 * (z > 0))
     with pytest.raises(ValueError, match="z must be 200 integers"):
         complete_data_mle(X, z + 0.5)
+    with pytest.raises(ValueError, match="Component 1: its points lie in one hyperplane"):
+        complete_data_mle(X, (np.arange(200) == 7).astype(int))
+
+
+def test_a_start_below_the_floor_is_raised_to_it():
+    X = np.concatenate([np.linspace(-1e-3, 1e-3, 20), 9 + np.linspace(-1e-3, 1e-3, 20)])[:, None]
+    start = MixtureParams([0.5, 0.5], [[0.0], [9.0]], np.full((2, 1, 1), 1e-3))
+    fit = fit_mixture(X, start, floor=np.ones(1))
+    assert fit.params.covariances.min() == 1
+    assert np.all(np.diff(fit.trace) >= 0)
+    again = em_over_chunks([X[:20], X[20:]], start, floor=np.ones(1))
+    np.testing.assert_allclose(again.trace, fit.trace, rtol=1e-12)
 
 
 def test_arguments_are_not_changed(X, theta):

@@ -19,6 +19,8 @@ __all__ = [
     "iris",
     "longley",
     "spector",
+    "sunspots",
+    "us_arrests",
 ]
 
 
@@ -94,6 +96,21 @@ def longley():
     )
 
 
+def us_arrests():
+    """Arrests in the 50 states of the USA in 1973, and the share of people who live in towns."""
+    path = files("mllib.course").joinpath("data", "usarrests.csv")
+    with path.open(encoding="utf-8") as lines:
+        rows = [line.strip().split(",") for line in lines][1:]
+    return Table(
+        np.array([row[1:] for row in rows], dtype=float),
+        np.arange(len(rows)),
+        ("murder (per 100 000)", "assault (per 100 000)", "in towns (%)", "rape (per 100 000)"),
+        tuple(row[0] for row in rows),
+        "World Almanac and Book of Facts 1975, as in McNeil (1977), Interactive Data Analysis; "
+        "R's datasets::USArrests. y numbers the states.",
+    )
+
+
 def _from_sklearn(loader, source):
     bunch = loader()
     classes = tuple(map(str, getattr(bunch, "target_names", ())))
@@ -146,4 +163,19 @@ def spector():
         ("not improved", "improved"),
         "Spector and Mazzeo (1980), Journal of Economic Education 11, 37-44; as statsmodels ships "
         "it. y is 1 if the grade improved.",
+    )
+
+
+def sunspots():
+    """Sunspots: their mean number in each year from 1700 to 2008."""
+    path = files("statsmodels").joinpath("datasets", "sunspots", "sunspots.csv")
+    with path.open(encoding="utf-8") as lines:
+        data = np.loadtxt(lines, delimiter=",", skiprows=1)
+    return Table(
+        data[:, :1],
+        data[:, 1],
+        ("year",),
+        (),
+        "National Geophysical Data Center, NOAA; as statsmodels ships it. y is the mean number of "
+        "sunspots of the year.",
     )

@@ -1,0 +1,1277 @@
+"""Boosting: weighted votes of weak learners, and trees that follow the gradient of a loss.
+
+Chapter: Trees and ensembles, *Boosting*. Main references: Freund and Schapire (1997), Journal of
+Computer and System Sciences 55, 119-139; Friedman (2001), Annals of Statistics 29, 1189-1232.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mllib.base import (
+    Classifier,
+    Regressor,
+    check_array,
+    check_choice,
+    check_features,
+    check_fitted,
+    check_rng,
+    check_scalar,
+    check_signs,
+    check_targets,
+    check_vector,
+    check_X_y,
+    convergence_warning,
+    random_generator,
+)
+from mllib.compiled import compiled
+from mllib.logistic_regression import sigmoid, softmax
+from mllib.trees import Tree, apply, grow, presort
+
+__all__ = [
+    "AdaBoostClassifier",
+    "Additive",
+    "Bins",
+    "Committee",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
+    "Stump",
+    "adaboost",
+    "best_constant",
+    "best_stump",
+    "bin_columns",
+    "committee_score",
+    "gradient_boosting",
+    "grow_binned",
+    "leaf_values",
+    "margins",
+    "mean_loss",
+    "negative_gradient",
+    "normaliser",
+    "reweight",
+    "scores",
+    "staged_committee_scores",
+    "staged_scores",
+    "vote_weight",
+]
+
+LOSSES = ("squared", "absolute", "logistic", "softmax")
+
+#: Correlations and gains that differ by less than this share of the total count as equal.
+_SLACK = 1e-12
+
+#: An error within this distance of one half is no edge.
+_NO_EDGE = 1e-10
+
+
+# Records -------------------------------------------------------------------------------------
+
+
+class Stump(NamedTuple):
+    """The classifier h(x) = sign if x_j > threshold and -sign otherwise; call it with X."""
+
+    feature: int  #: the column j
+    threshold: float  #: midway between neighbouring values, or -inf, below all of them
+    sign: float  #: +1 or -1
+
+    def __call__(self, X):
+        """Return the answers for the rows of X, shape (m,)."""
+        return np.where(X[:, self.feature] > self.threshold, self.sign, -self.sign)
+
+
+class Committee(NamedTuple):
+    """What T rounds of AdaBoost leave: learners, their votes, and the trace of the proof."""
+
+    learners: tuple  #: the functions h_t, each from rows to answers -1 and +1
+    alpha: np.ndarray  #: the weight of each vote, shape (T,)
+    error: np.ndarray  #: weighted error of h_t under w_t, shape (T,)
+    Z: np.ndarray  #: sum that normalises w_{t+1}, shape (T,)
+    weights: np.ndarray  #: w_{T+1}, shape (n,), with sum 1
+    stopped: str  #: "rounds", "perfect" or "no edge"
+
+
+class Additive(NamedTuple):
+    """A sum of trees: u(x) = start + rate * (the leaf values of x in the trees of all rounds)."""
+
+    start: np.ndarray  #: the best constant, shape (K,); K = 1 except for softmax
+    trees: tuple  #: for each round a tuple of K trees whose ``value`` holds the leaf values
+    rate: float  #: step size
+    loss: str  #: its name
+    trace: np.ndarray  #: mean training loss before the first round and after each, shape (T + 1,)
+
+
+class Bins(NamedTuple):
+    """Columns cut into at most B bins each."""
+
+    codes: np.ndarray  #: the bin of each entry, uint8, shape (n, d)
+    low: np.ndarray  #: smallest value in each bin, shape (d, B)
+    high: np.ndarray  #: largest value in each bin, shape (d, B)
+
+
+# AdaBoost ------------------------------------------------------------------------------------
+
+
+@compiled
+def best_cut(V, order, y, w):
+    """Return (column, cut, sign) of the stump of largest sum_i w_i y_i h(x_i), the first of equals.
+
+    ``V[j]`` holds column j in increasing order and ``order[j]`` its rows; the first ``cut`` of
+    them get the answer -sign, the others sign.
+    """
+    feature, cut, sign, best = 0, 0, 1.0, -1.0
+    total, everything = 0.0, 0.0
+    for i in range(len(w)):
+        total += w[i]
+        everything += w[i] * y[i]
+    for j in range(len(V)):
+        r = everything  # the sum for the stump that answers +1 everywhere
+        for c in range(len(w)):
+            if (c == 0 or V[j, c] > V[j, c - 1]) and abs(r) > best + 1e-12 * total:
+                feature, cut, best = j, c, abs(r)
+                sign = 1.0 if r >= 0 else -1.0
+            i = order[j, c]  # from here on its answer is -1
+            r -= 2 * w[i] * y[i]
+    return feature, cut, sign
+
+
+def _sorted_columns(X):
+    order = presort(X)
+    return np.take_along_axis(np.ascontiguousarray(X.T), order, axis=1), order
+
+
+def _halfway(a, b):
+    """Return the numbers halfway between a < b, or a where rounding leaves nothing between."""
+    middle = 0.5 * a + 0.5 * b
+    return np.where((a <= middle) & (middle < b), middle, a)
+
+
+def _stump(V, order, y, w):
+    j, cut, sign = best_cut(V, order, y, w)
+    threshold = _halfway(V[j, cut - 1], V[j, cut]) if cut > 0 else -np.inf
+    return Stump(int(j), float(threshold), float(sign))
+
+
+def best_stump(X, y, w=None):
+    """Return the stump of least weighted error, the first of equals.
+
+    The order is that of columns, then thresholds (below all values comes first), then +1 before -1.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    y : array of shape (n,)
+        Labels -1 and +1.
+    w : array of shape (n,)
+        Weights, not negative and not all 0; equal by default.
+
+    Returns
+    -------
+    Stump
+
+    References
+    ----------
+    Book: boosting-best-stump.
+
+    Examples
+    --------
+    >>> best_stump([[1.0], [2.0], [3.0]], [-1, -1, 1])
+    Stump(feature=0, threshold=2.5, sign=1.0)
+    """
+    X, y, w = _check_signed(X, y, w)
+    kept = w > 0
+    return _stump(*_sorted_columns(X[kept]), y[kept], w[kept])
+
+
+def vote_weight(error):
+    """Return alpha = log((1 - error) / error) / 2, the weight of a vote.
+
+    Parameters
+    ----------
+    error : float or array
+        Weighted error, in [0, 1]; 0 gives infinity.
+
+    References
+    ----------
+    Book: boosting-alpha-shape.
+
+    Examples
+    --------
+    >>> float(vote_weight(0.5))
+    0.0
+    """
+    error = np.asarray(error, dtype=float)
+    if not ((error >= 0) & (error <= 1)).all():
+        raise ValueError("error must lie in [0, 1].")
+    with np.errstate(divide="ignore"):
+        return 0.5 * (np.log1p(-error) - np.log(error))
+
+
+def normaliser(error, alpha):
+    """Return Z = error e^alpha + (1 - error) e^-alpha, the total weight after reweighting.
+
+    Parameters
+    ----------
+    error : float or array
+        Weighted error, in [0, 1].
+    alpha : float or array
+        Weight of the vote.
+
+    References
+    ----------
+    Book: boosting-alpha-optimal.
+
+    Examples
+    --------
+    >>> float(normaliser(0.2, 0.0))
+    1.0
+    """
+    return error * np.exp(alpha) + (1 - error) * np.exp(-np.asarray(alpha, dtype=float))
+
+
+def reweight(w, y, answer, alpha):
+    """Return w_i e^(-alpha y_i h(x_i)) / Z and the sum Z.
+
+    Parameters
+    ----------
+    w, y, answer : arrays of shape (n,)
+        Weights, labels -1 and +1, answers -1 and +1.
+    alpha : float
+
+    Returns
+    -------
+    w : array of shape (n,)
+    Z : float
+
+    References
+    ----------
+    Book: boosting-adaboost.
+    """
+    w = w * np.exp(-alpha * y * answer)
+    Z = w.sum()
+    return w / Z, Z
+
+
+def adaboost(X, y, rounds, w=None, learn=None):
+    """Return a committee of weak learners, each trained where the earlier ones err.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    y : array of shape (n,)
+        Labels -1 and +1.
+    rounds : int
+        T; fewer if a learner makes no mistake, or has no edge over a coin.
+    w : array of shape (n,)
+        Weights of the rows, equal by default; a whole number means so many equal rows.
+    learn : callable
+        ``learn(X, y, w)`` returns a function from rows to -1 and +1. By default the best stump.
+
+    Returns
+    -------
+    Committee
+        With no learner at all if already the first is no better than a coin.
+
+    References
+    ----------
+    Book: boosting-adaboost. Freund and Schapire (1997), Figure 2.
+
+    Examples
+    --------
+    >>> run = adaboost([[1.0], [2.0], [3.0]], [1, -1, 1], 3)
+    >>> run.error.round(4).tolist()
+    [0.3333, 0.25, 0.1667]
+    """
+    X, y, w = _check_signed(X, y, w)
+    check_scalar(rounds, "rounds", low=1, integer=True)
+    kept = w > 0
+    A, t, v = X[kept], y[kept], w[kept] / w.sum()
+    if learn is None:
+        columns = _sorted_columns(A)
+        learn = lambda A, t, v: _stump(*columns, t, v)  # noqa: E731
+    learners, alphas, errors, Zs, stopped = [], [], [], [], "rounds"
+    for _ in range(rounds):
+        h = learn(A, t, v)
+        answer = _check_answers(h(A), len(A))
+        wrong = answer != t
+        error = v[wrong].sum()
+        if not wrong.any():  # it decides alone
+            learners, alphas, stopped = [h], [1.0], "perfect"
+            errors, Zs = [0.0], [0.0]
+            break
+        if error >= 0.5 - _NO_EDGE:
+            stopped = "no edge"
+            break
+        alpha = float(vote_weight(error))
+        v, Z = reweight(v, t, answer, alpha)
+        learners.append(h), alphas.append(alpha), errors.append(error), Zs.append(Z)
+    last = np.zeros(len(X))
+    last[kept] = v
+    return Committee(
+        tuple(learners), np.array(alphas), np.array(errors), np.array(Zs), last, stopped
+    )
+
+
+def committee_score(run, X):
+    """Return f(x) = sum_t alpha_t h_t(x) for each row; the committee answers with its sign.
+
+    Parameters
+    ----------
+    run : Committee
+    X : array of shape (m, d)
+
+    Returns
+    -------
+    array of shape (m,)
+
+    References
+    ----------
+    Book: boosting-combined-classifier.
+    """
+    X = check_array(X)
+    f = np.zeros(len(X))
+    for alpha, h in zip(run.alpha, run.learners):
+        f += alpha * h(X)
+    return f
+
+
+def staged_committee_scores(run, X):
+    """Yield the scores f_1, ..., f_T of the rows, each of shape (m,).
+
+    Parameters
+    ----------
+    run : Committee
+    X : array of shape (m, d)
+    """
+    X = check_array(X)
+    f = np.zeros(len(X))
+    for alpha, h in zip(run.alpha, run.learners):
+        f = f + alpha * h(X)
+        yield f
+
+
+def margins(f, y, alpha):
+    """Return y_i f(x_i) / sum_t |alpha_t|, between -1 and 1.
+
+    Parameters
+    ----------
+    f : array of shape (n,)
+        Scores of a committee.
+    y : array of shape (n,)
+        Labels -1 and +1.
+    alpha : array of shape (T,)
+        The weights of its votes.
+
+    Returns
+    -------
+    array of shape (n,)
+
+    References
+    ----------
+    Book: boosting-margins.
+    """
+    f, alpha = check_vector(f, "f"), check_vector(alpha, "alpha")
+    return check_signs(y, len(f)) * f / np.abs(alpha).sum()
+
+
+def _check_signed(X, y, w):
+    X = check_array(X)
+    return X, check_signs(y, len(X)), _check_weights(w, len(X))
+
+
+def _check_weights(w, n):
+    w = np.ones(n) if w is None else check_vector(w, "sample_weight", length=n)
+    if (w < 0).any() or not (w > 0).any():
+        raise ValueError("sample_weight must not be negative, nor zero for every row.")
+    return w
+
+
+def _check_answers(answer, n):
+    answer = np.asarray(answer, dtype=float)
+    if answer.shape != (n,) or not (np.abs(answer) == 1).all():
+        raise ValueError("learn must return a function that answers -1 or +1 for each row.")
+    return answer
+
+
+# Losses --------------------------------------------------------------------------------------
+
+
+def _one_hot(y, K):
+    return (y[:, None] == np.arange(K)).astype(float)
+
+
+def mean_loss(loss, y, u, w=None):
+    """Return the weighted mean of l(y_i, u_i), the objective of an additive model.
+
+    The losses are (y - u)^2 / 2, |y - u|, log(1 + e^u) - y u for y in {0, 1}, and
+    log sum_k e^(u_k) - u_y for classes y = 0, ..., K - 1.
+
+    Parameters
+    ----------
+    loss : {"squared", "absolute", "logistic", "softmax"}
+    y : array of shape (n,)
+    u : array of shape (n,), or (n, K) for softmax
+        Scores.
+    w : array of shape (n,)
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Book: boosting-additive-objective.
+
+    Examples
+    --------
+    >>> mean_loss("squared", np.array([1.0, 3.0]), np.array([0.0, 0.0]))
+    2.5
+    """
+    if loss == "squared":
+        each = 0.5 * (y - u) ** 2
+    elif loss == "absolute":
+        each = np.abs(y - u)
+    elif loss == "logistic":
+        each = np.logaddexp(0, u) - y * u
+    else:
+        each = np.logaddexp.reduce(u, axis=1) - u[np.arange(len(y)), y.astype(int)]
+    return float(np.average(each, weights=w))
+
+
+def negative_gradient(loss, y, u):
+    """Return -dl(y_i, u_i)/du_i, the pseudo-residuals.
+
+    Parameters
+    ----------
+    loss : {"squared", "absolute", "logistic", "softmax"}
+    y : array of shape (n,)
+        As in ``mean_loss``.
+    u : array of shape (n,), or (n, K) for softmax
+
+    Returns
+    -------
+    array of the shape of u
+
+    References
+    ----------
+    Book: boosting-boosting-losses.
+
+    Examples
+    --------
+    >>> negative_gradient("logistic", np.array([0.0, 1.0]), np.zeros(2)).tolist()
+    [-0.5, 0.5]
+    """
+    if loss == "squared":
+        return y - u
+    if loss == "absolute":
+        return np.sign(y - u)
+    if loss == "logistic":
+        return y - sigmoid(u)
+    return _one_hot(y, u.shape[1]) - softmax(u)
+
+
+def best_constant(loss, y, w, K=1):
+    """Return the constant scores of least mean loss, shape (K,).
+
+    These are the mean, the median, the log-odds, and the logarithms of the shares.
+
+    Parameters
+    ----------
+    loss : {"squared", "absolute", "logistic", "softmax"}
+    y, w : arrays of shape (n,)
+        Targets as in ``mean_loss``, and weights.
+    K : int
+        Number of classes for softmax.
+    """
+    if loss == "absolute":
+        return np.array([_median(y, w)])
+    if loss == "softmax":
+        return np.log(np.bincount(y.astype(int), w, minlength=K) / w.sum())
+    mean = np.average(y, weights=w)
+    return np.array([mean if loss == "squared" else np.log(mean / (1 - mean))])
+
+
+def _median(y, w):
+    """Return the middle of the values that have half of the weight on either side."""
+    at = np.argsort(y, kind="stable")
+    below = np.cumsum(w[at]) / w.sum()
+    low, high = np.searchsorted(below, (0.5 - _SLACK, 0.5 + _SLACK))
+    return float(0.5 * y[at[low]] + 0.5 * y[at[high]])
+
+
+def leaf_values(loss, leaf, r, w, m, K=1):
+    """Return the best shift of the scores in each leaf: exact, or one Newton step.
+
+    For the squared loss it is the weighted mean of the residuals, for the absolute loss their
+    median. For the logistic loss, whose second derivative p(1 - p) is |r|(1 - |r|), it is one
+    Newton step; for softmax (K - 1)/K of one.
+
+    Parameters
+    ----------
+    loss : {"squared", "absolute", "logistic", "softmax"}
+    leaf : array of int of shape (n,)
+        The leaf of each row.
+    r : array of shape (n,)
+        y - u for the squared and the absolute loss, else the pseudo-residuals.
+    w : array of shape (n,)
+    m : int
+        Number of nodes.
+    K : int
+        Number of classes for softmax.
+
+    Returns
+    -------
+    array of shape (m,)
+        0 where no row of positive weight is.
+
+    References
+    ----------
+    Book: boosting-newton-leaf. Friedman (2001), Algorithms 2, 3, 5 and 6.
+    """
+    if loss == "absolute":
+        value = np.zeros(m)
+        for t in np.unique(leaf[w > 0]):
+            value[t] = _median(r[(leaf == t) & (w > 0)], w[(leaf == t) & (w > 0)])
+        return value
+    curvature = w if loss == "squared" else w * np.abs(r) * (1 - np.abs(r))
+    slope, bend = np.bincount(leaf, w * r, m), np.bincount(leaf, curvature, m)
+    step = slope / np.where(bend > 1e-150, bend, np.inf)
+    return step if loss != "softmax" else (K - 1) / K * step
+
+
+# Histograms ----------------------------------------------------------------------------------
+
+
+def bin_columns(X, max_bins=256, w=None):
+    """Cut each column into at most ``max_bins`` bins of about equal weight.
+
+    A column with no more distinct values than that has a bin for each.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    max_bins : int
+        From 2 to 256.
+    w : array of shape (n,)
+
+    Returns
+    -------
+    Bins
+
+    References
+    ----------
+    Book: boosting-histogram.
+
+    Examples
+    --------
+    >>> bins = bin_columns([[1.0], [5.0], [1.0], [9.0]], 2)
+    >>> bins.codes[:, 0].tolist(), bins.high[0].tolist()
+    ([0, 1, 0, 1], [1.0, 9.0])
+    """
+    X = check_array(X)
+    check_scalar(max_bins, "max_bins", low=2, high=256, integer=True)
+    w = _check_weights(w, len(X))
+    codes = np.empty(X.shape, dtype=np.uint8)
+    low, high = np.zeros((X.shape[1], max_bins)), np.zeros((X.shape[1], max_bins))
+    for j, x in enumerate(X.T):
+        values, at = np.unique(x, return_inverse=True)
+        bin_of = np.arange(len(values))
+        if len(values) > max_bins:
+            own = np.bincount(at, w)
+            place = (np.cumsum(own) - 0.5 * own) / w.sum()  # share of the weight up to the middle
+            bin_of = np.minimum((max_bins * place).astype(int), max_bins - 1)
+            bin_of = np.unique(bin_of, return_inverse=True)[1]  # no bin is empty
+        first = np.flatnonzero(np.diff(bin_of, prepend=-1))
+        codes[:, j] = bin_of[at]
+        low[j, : len(first)] = values[first]
+        high[j, : len(first)] = values[np.append(first[1:], len(values)) - 1]
+    return Bins(codes, low, high)
+
+
+@compiled(also=("uint8",))
+def fill_histogram(codes, rows, r, w, H):
+    """Sum in each bin of each column the weights, the weighted residuals and the rows."""
+    for j in range(H.shape[0]):
+        for b in range(H.shape[1]):
+            H[j, b, 0], H[j, b, 1], H[j, b, 2] = 0.0, 0.0, 0.0
+    for i in rows:
+        for j in range(H.shape[0]):
+            b = int(codes[i, j])
+            H[j, b, 0] += w[i]
+            H[j, b, 1] += w[i] * r[i]
+            H[j, b, 2] += 1.0
+
+
+@compiled
+def scan_histogram(H, W, mean, n, min_leaf, slack):
+    """Return (column, last bin on the left, gain times W) of the best cut; column -1 if none is."""
+    feature, cut, best = -1, 0, -np.inf
+    for j in range(H.shape[0]):
+        W_left, S, rows = 0.0, 0.0, 0.0
+        for b in range(H.shape[1]):
+            W_left += H[j, b, 0]
+            S += H[j, b, 1] - mean * H[j, b, 0]
+            rows += H[j, b, 2]
+            if rows > n - min_leaf:
+                break
+            if H[j, b, 2] > 0 and rows >= min_leaf and 0 < W_left < W:
+                gain = S * S * W / (W_left * (W - W_left))
+                if gain > best + slack:
+                    feature, cut, best = j, b, gain
+    return feature, cut, best
+
+
+@compiled(also=("uint8",))
+def split_rows(codes, rows, start, end, feature, cut, buffer):
+    """Move the rows of a node that go left to the front, in order; return where the rest begins."""
+    a, b = start, 0
+    for i in range(start, end):
+        row = rows[i]
+        if int(codes[row, feature]) <= cut:
+            rows[a] = row
+            a += 1
+        else:
+            buffer[b] = row
+            b += 1
+    for i in range(b):
+        rows[a + i] = buffer[i]
+    return a
+
+
+@compiled(also=("uint8",))
+def grow_histograms(
+    codes, rows, r, w, H, max_depth, min_leaf, feature, cut, after, left, right, n, weight, value,
+    impurity, leaf,
+):  # fmt: skip
+    """Grow depth first into the arrays from ``feature`` on; return the number of nodes.
+
+    A node's histogram less that of its smaller child is that of the larger one.
+    """
+    buffer = np.empty(len(rows), np.int64)
+    free = np.arange(len(H))  # places for histograms that are not in use
+    stack = np.empty((len(H) + 1, 5), np.int64)  # start, end, depth, parent, histogram
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3], stack[0, 4] = 0, len(rows), 0, -1, 0
+    top, m, used = 1, 0, 1
+    fill_histogram(codes, rows, r, w, H[0])
+    while top > 0:
+        top -= 1
+        start, end, level, parent = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
+        place = stack[top, 4]
+        if parent >= 0 and left[parent] < 0:
+            left[parent] = m
+        elif parent >= 0:
+            right[parent] = m
+        W, S, squares, equal = 0.0, 0.0, 0.0, True
+        for i in range(start, end):
+            row = rows[i]
+            W += w[row]
+            S += w[row] * r[row]
+            equal = equal and r[row] == r[rows[start]]
+        mean = S / W
+        for i in range(start, end):
+            squares += w[rows[i]] * (r[rows[i]] - mean) ** 2
+        n[m], weight[m], value[m], impurity[m] = end - start, W, mean, squares / W
+        j = -1
+        if level < max_depth and not equal:
+            slack = 1e-12 * (squares + 0.01 * abs(mean) * np.sqrt(W * squares))
+            j, c, _ = scan_histogram(H[place], W, mean, end - start, min_leaf, slack)
+        if j >= 0:
+            middle = split_rows(codes, rows, start, end, j, c, buffer)
+            feature[m], cut[m], after[m] = j, c, c + 1
+            while H[place, j, after[m], 2] == 0:
+                after[m] += 1
+            other = place
+            if level + 1 < max_depth:
+                other = free[used]
+                used += 1
+                first_smaller = middle - start <= end - middle
+                if first_smaller:
+                    fill_histogram(codes, rows[start:middle], r, w, H[other])
+                else:
+                    fill_histogram(codes, rows[middle:end], r, w, H[other])
+                for k in range(H.shape[1]):
+                    for b in range(H.shape[2]):
+                        for s in range(3):
+                            H[place, k, b, s] -= H[other, k, b, s]
+                if not first_smaller:
+                    place, other = other, place
+            else:  # the children are leaves and need none
+                used -= 1
+                free[used] = place
+            stack[top, 0], stack[top, 1], stack[top, 4] = middle, end, place
+            stack[top + 1, 0], stack[top + 1, 1], stack[top + 1, 4] = start, middle, other
+            stack[top : top + 2, 2], stack[top : top + 2, 3] = level + 1, m
+            top += 2
+        else:
+            for i in range(start, end):
+                leaf[rows[i]] = m
+            if level < max_depth:
+                used -= 1
+                free[used] = place
+        m += 1
+    return m
+
+
+def grow_binned(bins, r, w=None, *, max_depth=3, min_samples_leaf=1, rows=None):
+    """Return the regression tree of ``trees.grow`` whose cuts fall between bins.
+
+    Parameters
+    ----------
+    bins : Bins
+    r : array of shape (n,)
+        Targets.
+    w : array of shape (n,)
+        Weights, all positive.
+    max_depth : int
+        At least 1.
+    min_samples_leaf : int
+    rows : array of int
+        The rows to use; all by default.
+
+    Returns
+    -------
+    tree : Tree
+        Each threshold is midway between the values on its two sides.
+    leaf : array of int of shape (n,)
+        The leaf of each row used, -1 for others.
+
+    References
+    ----------
+    Book: boosting-histogram. Ke et al. (2017), section 2.
+
+    Examples
+    --------
+    >>> tree, leaf = grow_binned(bin_columns([[0.0], [1.0], [4.0]]), np.array([1.0, 1.0, 7.0]))
+    >>> tree.threshold[0].item(), leaf.tolist()
+    (2.5, [1, 1, 2])
+    """
+    count = len(bins.codes)
+    r = check_vector(r, "r", length=count)
+    w = np.ones(count) if w is None else check_vector(w, "w", length=count)
+    if not (w > 0).all():
+        raise ValueError("w must be positive: leave rows of weight 0 out.")
+    check_scalar(max_depth, "max_depth", low=1, integer=True)
+    check_scalar(min_samples_leaf, "min_samples_leaf", low=1, integer=True)
+    rows = np.arange(count) if rows is None else np.array(rows, dtype=np.int64)
+    deepest = min(max_depth, len(rows))
+    room = min(2 * len(rows) - 1, 2 ** min(deepest + 1, 62) - 1)
+    feature, cut, after, left, right, n = (np.full(room, -1, dtype=np.int64) for _ in range(6))
+    weight, value, impurity = (np.zeros(room) for _ in range(3))
+    leaf = np.full(count, -1, dtype=np.int64)
+    H = np.empty((deepest + 1, *bins.low.shape, 3))
+    m = grow_histograms(
+        bins.codes, rows, r, w, H, deepest, min_samples_leaf, feature, cut, after, left, right, n,
+        weight, value, impurity, leaf,
+    )  # fmt: skip
+    feature, left, right, n, weight, impurity = (
+        a[:m].copy() for a in (feature, left, right, n, weight, impurity)
+    )
+    threshold, t = np.zeros(m), np.flatnonzero(left >= 0)
+    j = feature[t]
+    threshold[t] = _halfway(bins.high[j, cut[t]], bins.low[j, after[t]])
+    return Tree(feature, threshold, left, right, value[:m, None].copy(), n, weight, impurity), leaf
+
+
+# Gradient boosting ---------------------------------------------------------------------------
+
+
+def gradient_boosting(
+    X,
+    y,
+    loss="squared",
+    *,
+    rounds=100,
+    rate=0.1,
+    max_depth=3,
+    min_samples_leaf=1,
+    subsample=1.0,
+    max_bins=None,
+    w=None,
+    n_classes=1,
+    rng=None,
+):
+    """Return the sum of trees that follows the gradient of the training loss.
+
+    Each round fits a tree to the pseudo-residuals by least squares, gives its leaves the values of
+    ``leaf_values`` and adds ``rate`` times that tree.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    y : array of shape (n,)
+        Targets as in ``mean_loss``.
+    loss : {"squared", "absolute", "logistic", "softmax"}
+    rounds : int
+    rate : float
+        Step size, above 0.
+    max_depth : int
+        Of each tree, at least 1.
+    min_samples_leaf : int
+    subsample : float
+        Share of the rows that each round uses, drawn without replacement.
+    max_bins : int or None
+        None looks at every threshold; 2 to 256 cuts the columns into so many bins first.
+    w : array of shape (n,)
+        Weights of the rows; a whole number means so many equal rows.
+    n_classes : int
+        K for softmax.
+    rng : numpy.random.Generator
+        Needed if ``subsample`` is below 1.
+
+    Returns
+    -------
+    Additive
+
+    References
+    ----------
+    Book: boosting-gradient-boosting. Friedman (2001), Algorithm 1.
+
+    Examples
+    --------
+    >>> model = gradient_boosting([[0.0], [1.0]], [1.0, 3.0], rounds=2, rate=0.5)
+    >>> model.trace.tolist()
+    [0.5, 0.125, 0.03125]
+    """
+    X, y = check_array(X), check_vector(y, "y", length=len(X))
+    w = _check_weights(w, len(X))
+    _check_target(loss, y, w, n_classes)
+    check_scalar(rounds, "rounds", low=1, integer=True)
+    check_scalar(rate, "rate", low=0, open_low=True)
+    check_scalar(max_depth, "max_depth", low=1, integer=True)
+    check_scalar(min_samples_leaf, "min_samples_leaf", low=1, integer=True)
+    check_scalar(subsample, "subsample", low=0, high=1, open_low=True)
+    if subsample < 1:
+        check_rng(rng)
+    X, y, w = X[w > 0], y[w > 0], w[w > 0]
+    drawn = max(1, int(subsample * len(X)))
+    grow_tree = _grower(X, w, max_depth, min_samples_leaf, max_bins)
+    K = n_classes if loss == "softmax" else 1
+    start = best_constant(loss, y, w, K)
+    u = np.tile(start, (len(X), 1))
+    trees, trace = [], [mean_loss(loss, y, u if loss == "softmax" else u[:, 0], w)]
+    for _ in range(rounds):
+        rows = None if drawn == len(X) else np.sort(rng.choice(len(X), drawn, replace=False))
+        step, grown = np.empty_like(u), []
+        R = negative_gradient(loss, y, u if loss == "softmax" else u[:, 0]).reshape(len(X), -1)
+        for k in range(K):
+            tree, leaf = grow_tree(R[:, k], rows)
+            r = y - u[:, 0] if loss == "absolute" else R[:, k]
+            at = slice(None) if rows is None else rows
+            value = leaf_values(loss, leaf[at], r[at], w[at], len(tree.n), K)
+            grown.append(tree._replace(value=value[:, None]))
+            step[:, k] = value[leaf]
+        u = u + rate * step
+        trees.append(tuple(grown))
+        trace.append(mean_loss(loss, y, u if loss == "softmax" else u[:, 0], w))
+        if not np.isfinite(trace[-1]):
+            raise ValueError(
+                f"the training loss overflowed after {len(trees)} rounds: lower the rate {rate:g}."
+            )
+    return Additive(start, tuple(trees), float(rate), loss, np.array(trace))
+
+
+def _grower(X, w, max_depth, min_samples_leaf, max_bins):
+    """Return a function from targets and rows to a tree and the leaf of every row."""
+    if max_bins is None:
+        order = presort(X)
+
+        def exact(r, rows):
+            v = w
+            if rows is not None:
+                v = np.zeros(len(w))
+                v[rows] = w[rows]
+            limits = {"max_depth": max_depth, "min_samples_leaf": min_samples_leaf}
+            tree = grow(X, r, v, order=order, **limits)
+            return tree, apply(tree, X)
+
+        return exact
+    bins = bin_columns(X, max_bins, w)
+
+    def binned(r, rows):
+        tree, leaf = grow_binned(
+            bins, r, w, max_depth=max_depth, min_samples_leaf=min_samples_leaf, rows=rows
+        )
+        return tree, leaf if rows is None else apply(tree, X)
+
+    return binned
+
+
+def _check_target(loss, y, w, n_classes):
+    check_choice(loss, "loss", LOSSES)
+    if loss in ("squared", "absolute"):
+        return
+    K = 2 if loss == "logistic" else check_scalar(n_classes, "n_classes", low=2, integer=True)
+    if not np.isin(y, np.arange(K)).all():
+        raise ValueError(f"y must hold the class indices 0 to {K - 1} for the {loss} loss.")
+    if (np.bincount(y.astype(int), w, minlength=K) == 0).any():
+        raise ValueError(f"y must hold every class from 0 to {K - 1} with positive weight.")
+
+
+@compiled
+def add_trees(X, feature, threshold, left, right, value, root, rate, u):
+    """Walk each row through each tree, and add rate times the value of its leaf to u."""
+    for i in range(len(X)):
+        for r in range(root.shape[0]):
+            for k in range(root.shape[1]):
+                t = root[r, k]
+                while left[t] >= 0:
+                    t = left[t] if X[i, feature[t]] <= threshold[t] else right[t]
+                u[i, k] += rate * value[t]
+
+
+def _packed(trees):
+    """Return the arrays of many trees one behind the other, and the index of each root."""
+    flat = [tree for grown in trees for tree in grown]
+    sizes = np.array([len(tree.n) for tree in flat])
+    root = np.cumsum(sizes) - sizes
+    shift = np.repeat(root, sizes)
+    feature, threshold, left, right, value = (
+        np.concatenate([tree[i].ravel() for tree in flat]) for i in range(5)
+    )
+    left, right = (np.where(a >= 0, a + shift, -1) for a in (left, right))
+    return feature, threshold, left, right, value, root.reshape(len(trees), -1)
+
+
+def scores(model, X):
+    """Return u(x) for each row, shape (m, K).
+
+    Parameters
+    ----------
+    model : Additive
+    X : array of shape (m, d)
+
+    Examples
+    --------
+    >>> model = gradient_boosting([[0.0], [1.0]], [1.0, 3.0], rounds=1, rate=1.0)
+    >>> scores(model, [[-5.0], [5.0]]).tolist()
+    [[1.0], [3.0]]
+    """
+    X = check_array(X)
+    u = np.tile(model.start, (len(X), 1))
+    add_trees(X, *_packed(model.trees), model.rate, u)
+    return u
+
+
+def staged_scores(model, X):
+    """Yield the scores of the rows after each round, each of shape (m, K).
+
+    Parameters
+    ----------
+    model : Additive
+    X : array of shape (m, d)
+    """
+    X = check_array(X)
+    u = np.tile(model.start, (len(X), 1))
+    for grown in model.trees:
+        u = u.copy()
+        add_trees(X, *_packed([grown]), model.rate, u)
+        yield u
+
+
+# Estimators ----------------------------------------------------------------------------------
+
+
+def _weighted_classes(X, y, sample_weight, name):
+    """Return the rows of positive weight, the classes among them, class indices and weights."""
+    X, classes, index = check_X_y(X, y, name)
+    w = _check_weights(sample_weight, len(X))
+    present = np.bincount(index, w, minlength=len(classes)) > 0
+    if present.sum() < 2:
+        raise ValueError(f"{name} needs at least 2 classes with positive sample_weight.")
+    kept = w > 0
+    y = (np.cumsum(present) - 1)[index[kept]].astype(float)
+    return X[kept], classes[present], y, w[kept]
+
+
+class AdaBoostClassifier(Classifier):
+    """AdaBoost for two classes: sign of sum_t alpha_t h_t(x).
+
+    Parameters
+    ----------
+    estimator : classifier or None
+        The weak learner, with ``fit(X, y, sample_weight)`` and ``predict``; None takes the stump
+        of least weighted error.
+    n_estimators : int
+        Rounds at most.
+
+    Attributes
+    ----------
+    committee_ : Committee
+    classes_ : array of shape (2,)
+    n_features_in_ : int
+
+    Notes
+    -----
+    It stops early when a learner makes no mistake, which then decides alone, and when a learner is
+    no better than a coin; ``committee_.stopped`` says which. If this happens in the first round
+    every score is 0, and a warning says so.
+
+    References
+    ----------
+    Book: boosting-adaboost. Freund and Schapire (1997).
+
+    Examples
+    --------
+    >>> X, y = [[1.0], [2.0], [3.0]], ["out", "in", "out"]
+    >>> AdaBoostClassifier(n_estimators=3).fit(X, y).predict(X)
+    array(['out', 'in', 'out'], dtype='<U3')
+    """
+
+    def __init__(self, estimator=None, *, n_estimators=50):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def fit(self, X, y, sample_weight=None):
+        """Run AdaBoost; return self."""
+        check_scalar(self.n_estimators, "n_estimators", low=1, integer=True)
+        X, classes, y, w = _weighted_classes(X, y, sample_weight, type(self).__name__)
+        if len(classes) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"y holds {len(classes)} classes; take GradientBoostingClassifier."
+            )
+        learn = None if self.estimator is None else self._learn
+        self.committee_ = adaboost(X, 2 * y - 1, self.n_estimators, w, learn)
+        self.classes_ = classes
+        self.n_features_in_ = X.shape[1]
+        if not self.committee_.learners:
+            convergence_warning(
+                "the first weak learner is no better than a coin, so every score is 0: give "
+                "features that say something about the classes, or a stronger estimator."
+            )
+        return self
+
+    def _learn(self, X, y, w):
+        estimator = type(self.estimator)(**self.estimator.get_params(deep=False))
+        return estimator.fit(X, y, sample_weight=w).predict
+
+    def decision_function(self, X):
+        """Return the score f(x) = sum_t alpha_t h_t(x), shape (m,)."""
+        X = check_features(self, X)
+        return committee_score(self.committee_, X)
+
+    def staged_decision_function(self, X):
+        """Yield the scores after each round, each of shape (m,)."""
+        X = check_features(self, X)
+        yield from staged_committee_scores(self.committee_, X)
+
+    def predict(self, X):
+        """Return the class of each row, ``classes_[0]`` for a score of 0, shape (m,)."""
+        f = self.decision_function(X)
+        return self.classes_[(f > 0).astype(int)]
+
+    def staged_predict(self, X):
+        """Yield the answers after each round, each of shape (m,)."""
+        for f in self.staged_decision_function(X):
+            yield self.classes_[(f > 0).astype(int)]
+
+    def predict_proba(self, X):
+        """Return 1 - p and p = sigmoid(2 f(x)), which inverts f = log(p / (1 - p)) / 2."""
+        p = sigmoid(2 * self.decision_function(X))
+        return np.column_stack([1 - p, p])
+
+
+class _GradientBoosting:
+    """What both estimators share: their settings, and the scores after each round."""
+
+    def __init__(
+        self,
+        *,
+        n_estimators=100,
+        learning_rate=0.1,
+        max_depth=3,
+        min_samples_leaf=1,
+        subsample=1.0,
+        max_bins=None,
+        random_state=None,
+    ):
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.subsample = subsample
+        self.max_bins = max_bins
+        self.random_state = random_state
+
+    def _boost(self, X, y, loss, w, n_classes=1):
+        check_scalar(self.n_estimators, "n_estimators", low=1, integer=True)
+        check_scalar(self.learning_rate, "learning_rate", low=0, open_low=True)
+        if self.max_bins is not None:
+            check_scalar(self.max_bins, "max_bins", low=2, high=256, integer=True)
+        self.model_ = gradient_boosting(
+            X,
+            y,
+            loss,
+            rounds=self.n_estimators,
+            rate=self.learning_rate,
+            max_depth=self.max_depth,
+            min_samples_leaf=self.min_samples_leaf,
+            subsample=self.subsample,
+            max_bins=self.max_bins,
+            w=w,
+            n_classes=n_classes,
+            rng=random_generator(self.random_state),
+        )
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    @property
+    def train_loss_(self):
+        """Mean training loss before the first round and after each, shape (T + 1,)."""
+        check_fitted(self)
+        return self.model_.trace
+
+
+class GradientBoostingRegressor(_GradientBoosting, Regressor):
+    """Gradient boosting of regression trees for the squared or the absolute loss.
+
+    Parameters
+    ----------
+    loss : {"squared", "absolute"}
+        (y - u)^2 / 2, or |y - u|.
+    n_estimators : int
+        Rounds.
+    learning_rate : float
+        Step size, above 0.
+    max_depth : int
+        Of each tree, at least 1.
+    min_samples_leaf : int
+    subsample : float
+        Share of the rows drawn for each tree.
+    max_bins : int or None
+        None tries every threshold; 2 to 256 cuts the columns into so many bins first.
+    random_state : None, int or Generator
+
+    Attributes
+    ----------
+    model_ : Additive
+    train_loss_ : array of shape (n_estimators + 1,)
+    n_features_in_ : int
+
+    References
+    ----------
+    Book: boosting-gradient-boosting. Friedman (2001), Algorithms 2 and 3.
+
+    Examples
+    --------
+    >>> model = GradientBoostingRegressor(n_estimators=1, learning_rate=1.0)
+    >>> model.fit([[0.0], [1.0]], [1.0, 3.0]).predict([[0.0], [1.0]])
+    array([1., 3.])
+    """
+
+    def __init__(
+        self,
+        loss="squared",
+        *,
+        n_estimators=100,
+        learning_rate=0.1,
+        max_depth=3,
+        min_samples_leaf=1,
+        subsample=1.0,
+        max_bins=None,
+        random_state=None,
+    ):
+        self.loss = loss
+        super().__init__(
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            max_depth=max_depth,
+            min_samples_leaf=min_samples_leaf,
+            subsample=subsample,
+            max_bins=max_bins,
+            random_state=random_state,
+        )
+
+    def fit(self, X, y, sample_weight=None):
+        """Boost; return self."""
+        check_choice(self.loss, "loss", ("squared", "absolute"))
+        X, y = check_array(X), check_targets(y, type(self).__name__)
+        if len(X) != len(y):
+            raise ValueError(
+                f"Found input variables with inconsistent numbers of samples: X has {len(X)} "
+                f"rows, y has {len(y)} entries."
+            )
+        return self._boost(X, y, self.loss, sample_weight)
+
+    def predict(self, X):
+        """Return the score of each row, shape (m,)."""
+        X = check_features(self, X)
+        return scores(self.model_, X)[:, 0]
+
+    def staged_predict(self, X):
+        """Yield the scores after each round, each of shape (m,)."""
+        X = check_features(self, X)
+        for u in staged_scores(self.model_, X):
+            yield u[:, 0]
+
+
+class GradientBoostingClassifier(_GradientBoosting, Classifier):
+    """Gradient boosting of regression trees for the logistic loss, or softmax for K > 2 classes.
+
+    Parameters
+    ----------
+    n_estimators, learning_rate, max_depth, min_samples_leaf, subsample, max_bins, random_state :
+        As in ``GradientBoostingRegressor``; with K > 2 classes each round grows K trees.
+
+    Attributes
+    ----------
+    model_ : Additive
+    train_loss_ : array of shape (n_estimators + 1,)
+    classes_ : array of shape (K,)
+    n_features_in_ : int
+
+    References
+    ----------
+    Book: boosting-gradient-boosting. Friedman (2001), Algorithms 5 and 6.
+
+    Examples
+    --------
+    >>> X, y = [[0.0], [1.0], [2.0]], ["out", "in", "out"]
+    >>> GradientBoostingClassifier(n_estimators=10).fit(X, y).predict(X)
+    array(['out', 'in', 'out'], dtype='<U3')
+    """
+
+    def fit(self, X, y, sample_weight=None):
+        """Boost; return self."""
+        X, self.classes_, y, w = _weighted_classes(X, y, sample_weight, type(self).__name__)
+        K = len(self.classes_)
+        return self._boost(X, y, "logistic" if K == 2 else "softmax", w, K)
+
+    def decision_function(self, X):
+        """Return the scores, shape (m,) for two classes and (m, K) for more."""
+        X = check_features(self, X)
+        u = scores(self.model_, X)
+        return u[:, 0] if u.shape[1] == 1 else u
+
+    def _probabilities(self, u):
+        if u.shape[1] > 1:
+            return softmax(u)
+        p = sigmoid(u[:, 0])
+        return np.column_stack([1 - p, p])
+
+    def predict_proba(self, X):
+        """Return the probabilities of the classes, shape (m, K)."""
+        X = check_features(self, X)
+        return self._probabilities(scores(self.model_, X))
+
+    def staged_predict_proba(self, X):
+        """Yield the probabilities after each round, each of shape (m, K)."""
+        X = check_features(self, X)
+        for u in staged_scores(self.model_, X):
+            yield self._probabilities(u)
+
+    def predict(self, X):
+        """Return the most probable class, the first at ties, shape (m,)."""
+        return self._classes(self.predict_proba(X))
+
+    def staged_predict(self, X):
+        """Yield the answers after each round, each of shape (m,)."""
+        for P in self.staged_predict_proba(X):
+            yield self._classes(P)
+
+    def _classes(self, P):
+        return self.classes_[P.argmax(axis=1)]

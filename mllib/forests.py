@@ -1,0 +1,1369 @@
+"""Ensembles: averages and votes, bootstrap samples, bagging, random forests, stacking.
+
+Chapter: Trees and ensembles, *Forests*. Main reference: Breiman (2001), Random forests, Machine
+Learning 45, 5-32.
+"""
+
+from copy import deepcopy
+from fractions import Fraction
+from functools import partial
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+
+from mllib.base import (
+    Classifier,
+    Regressor,
+    as_array,
+    check_array,
+    check_choice,
+    check_features,
+    check_fitted,
+    check_rng,
+    check_scalar,
+    check_square,
+    check_targets,
+    check_vector,
+    check_X_y,
+    map_over,
+    random_generator,
+)
+from mllib.least_squares import LinearRegression
+from mllib.linear_algebra import spectral_decomposition
+from mllib.logistic_regression import LogisticRegression
+from mllib.model_selection import k_fold
+from mllib.nearest_neighbours import KNeighborsClassifier, KNeighborsRegressor
+from mllib.trees import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    _check_sample,
+    _class_factors,
+    find_leaves,
+    grow,
+    importances,
+    n_leaves,
+    presort,
+)
+
+__all__ = [
+    "Averaging",
+    "BaggingClassifier",
+    "BaggingRegressor",
+    "Forest",
+    "OutOfBag",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
+    "StackingClassifier",
+    "StackingRegressor",
+    "averaging",
+    "averaging_over_runs",
+    "bootstrap_indices",
+    "embed",
+    "expected_distinct",
+    "forest_values",
+    "forest_votes",
+    "gini_importance",
+    "grow_forest",
+    "importance_table",
+    "majority_accuracy",
+    "n_rules",
+    "oob_error",
+    "oob_prediction",
+    "oob_probability",
+    "out_of_fold",
+    "permutation_importance",
+    "plant",
+    "proximities",
+    "variance_of_average",
+]
+
+
+# Records -------------------------------------------------------------------------------------
+
+
+class Averaging(NamedTuple):
+    """Variances and covariances of B variables, and what they make of the average."""
+
+    variance: float  #: of the average: covariance + (single - covariance) / B
+    single: float  #: mean of the B variances
+    covariance: float  #: mean covariance of the B (B - 1) / 2 pairs
+    correlation: float  #: covariance / single
+
+
+class Forest(NamedTuple):
+    """Trees, and the bootstrap sample of each."""
+
+    trees: tuple  #: B records ``mllib.trees.Tree``
+    copies: np.ndarray  #: how often tree b drew row i, shape (B, n); 0 means out of bag
+    n_classes: int  #: K, or None for regression
+
+
+class OutOfBag(NamedTuple):
+    """Answers for the training rows by those trees that have not seen them."""
+
+    value: np.ndarray  #: mean value, shape (n, K) or (n, 1); NaN where every tree saw the row
+    n_trees: np.ndarray  #: number of trees that have not seen the row, shape (n,)
+
+
+# Votes and averages --------------------------------------------------------------------------
+
+
+def majority_accuracy(p, B):
+    """Return the probability that more than half of B independent voters are right.
+
+    It is sum_{k > B/2} C(B, k) p^k (1 - p)^(B - k).
+
+    Parameters
+    ----------
+    p : float or Fraction
+        Probability that one voter is right; a fraction gives a fraction.
+    B : int
+        Number of voters, odd.
+
+    Returns
+    -------
+    float or Fraction
+
+    References
+    ----------
+    Book: forests-ensemble. Condorcet (1785).
+
+    Examples
+    --------
+    >>> majority_accuracy(Fraction(3, 5), 3)
+    Fraction(81, 125)
+    """
+    check_scalar(p, "p", low=0, high=1)
+    if check_scalar(B, "B", low=1, integer=True) % 2 == 0:
+        raise ValueError(f"B must be odd, so that there is always a majority, got {B}.")
+    return sum(comb(B, k) * p**k * (1 - p) ** (B - k) for k in range(B // 2 + 1, B + 1))
+
+
+def variance_of_average(sigma2, rho, B):
+    """Return rho sigma^2 + (1 - rho) sigma^2 / B.
+
+    Parameters
+    ----------
+    sigma2 : float or Fraction
+        Common variance, at least 0.
+    rho : float or Fraction
+        Common correlation, from -1/(B - 1) to 1.
+    B : int
+        Number of variables.
+
+    Returns
+    -------
+    float or Fraction
+
+    References
+    ----------
+    Book: forests-averaging-variance.
+
+    Examples
+    --------
+    >>> variance_of_average(1.0, 0.5, 4)
+    0.625
+    """
+    check_scalar(sigma2, "sigma2", low=0)
+    check_scalar(B, "B", low=1, integer=True)
+    least = -1 if B == 1 else Fraction(-1, B - 1)
+    if not float(least) - 1e-12 <= check_scalar(rho, "rho", high=1):
+        raise ValueError(f"rho must be at least -1/(B - 1) = {least}, got {rho}: no {B} variables "
+                         f"have this correlation.")  # fmt: skip
+    return rho * sigma2 + (1 - rho) * sigma2 / B
+
+
+def averaging(cov):
+    """Return what a covariance matrix of B variables says about their average.
+
+    Parameters
+    ----------
+    cov : array of shape (B, B)
+        Symmetric; fractions stay fractions. B is at least 2.
+
+    Returns
+    -------
+    Averaging
+
+    References
+    ----------
+    Book: forests-averaging-variance.
+
+    Examples
+    --------
+    >>> float(averaging([[1.0, 0.5], [0.5, 1.0]]).variance)
+    0.75
+    """
+    cov = as_array(cov, "cov")
+    if cov.dtype != object:
+        cov = check_square(cov, "cov", symmetric=True)
+    B = len(cov)
+    if B < 2 or cov.shape != (B, B):
+        raise ValueError(f"cov must be a square matrix of at least 2 variables, got {cov.shape}.")
+    single = np.trace(cov) / B
+    covariance = (cov.sum() - np.trace(cov)) / (B * (B - 1))
+    variance = covariance + (single - covariance) / B
+    return Averaging(variance, single, covariance, covariance / single if single else np.nan)
+
+
+def averaging_over_runs(P):
+    """Return the same for B models from R runs, averaged over m points.
+
+    Parameters
+    ----------
+    P : array of shape (R, B, m)
+        Prediction of model b of run r at point x; each run has a training sample of its own. The
+        moments are those over the runs, with divisor R - 1.
+
+    Returns
+    -------
+    Averaging
+
+    References
+    ----------
+    Book: forests-averaging-variance.
+
+    Examples
+    --------
+    >>> averaging_over_runs([[[0.0], [0.0]], [[2.0], [2.0]]])[:2]
+    (2.0, 2.0)
+    """
+    P = np.asarray(P, dtype=float)
+    if P.ndim != 3 or P.shape[0] < 2 or P.shape[1] < 2 or P.shape[2] < 1:
+        raise ValueError(f"P must have shape (R, B, m) with R and B at least 2, got {P.shape}.")
+    B = P.shape[1]
+    single = P.var(axis=0, ddof=1).mean()
+    variance = P.mean(axis=1).var(axis=0, ddof=1).mean()
+    covariance = (B * variance - single) / (B - 1)
+    correlation = covariance / single if single > 0 else np.nan
+    return Averaging(*map(float, (variance, single, covariance, correlation)))
+
+
+# The bootstrap -------------------------------------------------------------------------------
+
+
+def bootstrap_indices(n, rng, size=None, w=None):
+    """Return ``size`` rows out of n, drawn independently and with replacement.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    rng : numpy.random.Generator
+    size : int
+        Number of draws; by default n, or the sum of whole weights, or the number of rows of
+        positive weight.
+    w : array of shape (n,)
+        Row i is drawn with probability w_i / sum of w. A whole number means so many equal rows.
+
+    Returns
+    -------
+    array of int of shape (size,)
+
+    References
+    ----------
+    Book: forests-bootstrap-sample. Efron (1979), Annals of Statistics 7, 1-26.
+
+    Examples
+    --------
+    >>> len(bootstrap_indices(5, np.random.default_rng(0)))
+    5
+    """
+    check_scalar(n, "n", low=1, integer=True)
+    check_rng(rng)
+    w = np.ones(n) if w is None else check_vector(w, "w", length=n)
+    if (w < 0).any() or not (w > 0).any():
+        raise ValueError("w must not be negative, nor zero for every row.")
+    size = _draws(w) if size is None else check_scalar(size, "size", low=1, integer=True)
+    ends = np.cumsum(w)
+    whole = (w == np.rint(w)).all()
+    at = rng.integers(0, int(ends[-1]), size) if whole else rng.random(size) * ends[-1]
+    return np.searchsorted(ends, at, side="right").clip(max=np.flatnonzero(w)[-1])
+
+
+def _draws(w):
+    """Return the sum of whole weights, or else the number of rows of positive weight."""
+    return int(w.sum()) if (w == np.rint(w)).all() else int(np.count_nonzero(w))
+
+
+def oob_probability(n, size=None):
+    """Return (1 - 1/n)^size, the probability that ``size`` draws out of n miss a given row.
+
+    Parameters
+    ----------
+    n : int
+    size : int
+        n by default.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Book: forests-bootstrap-oob-probability.
+
+    Examples
+    --------
+    >>> oob_probability(2)
+    0.25
+    """
+    check_scalar(n, "n", low=1, integer=True)
+    size = n if size is None else check_scalar(size, "size", low=0, integer=True)
+    return (1 - 1 / n) ** size
+
+
+def expected_distinct(n, size=None):
+    """Return n (1 - (1 - 1/n)^size), the expected number of different rows in a bootstrap sample.
+
+    Parameters
+    ----------
+    n : int
+    size : int
+        n by default.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> expected_distinct(2)
+    1.5
+    """
+    return n * (1 - oob_probability(n, size))
+
+
+# Forests -------------------------------------------------------------------------------------
+
+
+def plant(rng, X, y, factor, order, draws, least, options):
+    """Draw a bootstrap sample, grow a tree on it, and return the tree and the copies of each row.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Of this tree alone.
+    X, y : arrays of shape (n, d) and (n,)
+    factor : array of shape (n,)
+        Weight of one copy of each row.
+    order : array of int of shape (d, n)
+        ``presort(X)``, which serves all trees: a row drawn twice is a row of weight 2.
+    draws : list of (w, size)
+        What ``bootstrap_indices`` is to draw, group by group; an empty list takes every row once.
+    least : float
+        Share of the sample's weight that each leaf must have.
+    options : dict
+        Further arguments of ``mllib.trees.grow``.
+
+    Returns
+    -------
+    tree : Tree
+    copies : array of int of shape (n,)
+
+    References
+    ----------
+    Book: forests-random-forest.
+    """
+    copies = np.zeros(len(y), dtype=int) if draws else (factor > 0).astype(int)
+    for w, size in draws:
+        copies += np.bincount(bootstrap_indices(len(y), rng, size, w), minlength=len(y))
+    w = copies * factor
+    return grow(X, y, w, order=order, rng=rng, min_weight_leaf=least * w.sum(), **options), copies
+
+
+def grow_forest(
+    X,
+    y,
+    w=None,
+    *,
+    rng,
+    n_trees=100,
+    n_classes=None,
+    criterion="squared_error",
+    max_features=None,
+    bootstrap=True,
+    max_samples=None,
+    factor=None,
+    min_weight_fraction_leaf=0.0,
+    workers=1,
+    **limits,
+):
+    """Return a random forest: each tree on a bootstrap sample, each split among random columns.
+
+    Each tree has a generator of its own, spawned from ``rng``: the forest does not depend on
+    ``workers``. It does not depend on the order of the rows either.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    y : array of shape (n,)
+        Targets, or class indices below ``n_classes``.
+    w : array of shape (n,)
+        Whole weights mean so many equal rows; other weights are probabilities of being drawn.
+        Without a bootstrap they are the weights of ``mllib.trees.grow``.
+    rng : numpy.random.Generator
+    n_trees : int
+        B.
+    n_classes : int
+        K for classes; None for regression.
+    criterion : {"squared_error", "gini", "entropy"}
+    max_features : int
+        Columns looked at in each node; None takes all, which is bagging.
+    bootstrap : bool or "balanced"
+        Whether each tree gets a bootstrap sample; "balanced" draws from each class as many rows
+        as the smallest class has.
+    max_samples : int, float or None
+        Number of draws, or their share of the usual number.
+    factor : array of shape (n,)
+        Further weight of each copy of a row in the tree, such as one for its class.
+    min_weight_fraction_leaf : float
+        Share of the weight of a tree's sample that each leaf must have, at most one half.
+    workers : int or map-like callable
+        As in ``mllib.base.map_over``.
+    **limits
+        ``max_depth``, ``min_samples_split``, ``min_samples_leaf``, ``min_impurity_decrease`` of
+        ``mllib.trees.grow``.
+
+    Returns
+    -------
+    Forest
+
+    References
+    ----------
+    Book: forests-random-forest. Breiman (2001), Machine Learning 45, p. 11.
+
+    Examples
+    --------
+    >>> forest = grow_forest([[0.0], [1.0]], [5.0, 7.0], n_trees=3, rng=np.random.default_rng(0))
+    >>> len(forest.trees), forest.copies.sum(axis=1).tolist()
+    (3, [2, 2, 2])
+    """
+    X, y, w = _check_sample(X, y, w, n_classes, criterion)
+    check_rng(rng)
+    check_scalar(n_trees, "n_trees", low=1, integer=True)
+    least = check_scalar(min_weight_fraction_leaf, "min_weight_fraction_leaf", low=0, high=0.5)
+    factor = np.ones(len(y)) if factor is None else check_vector(factor, "factor", length=len(y))
+    rows = np.lexsort(np.vstack([X.T, y]))  # one order for all orders of the rows
+    X, y, w, factor = X[rows], y[rows], w[rows], factor[rows]
+    draws = _plan(y, w, n_classes, bootstrap, max_samples)
+    limits |= {"n_classes": n_classes, "criterion": criterion, "max_features": max_features}
+    one = partial(
+        plant,
+        X=X,
+        y=y,
+        factor=factor if draws else factor * w,
+        order=presort(X),
+        draws=draws,
+        least=least,
+        options=limits,
+    )
+    grown = map_over(one, rng.spawn(n_trees), workers)
+    copies = np.empty((n_trees, len(y)), dtype=np.int32)
+    copies[:, rows] = [copies for _, copies in grown]
+    return Forest(tuple(tree for tree, _ in grown), copies, n_classes)
+
+
+def _plan(y, w, n_classes, bootstrap, max_samples):
+    """Return the list of (weights, number of draws) of each bootstrap sample."""
+    if isinstance(bootstrap, str):
+        check_choice(bootstrap, "bootstrap", ("balanced",))
+        if n_classes is None:
+            raise ValueError("bootstrap='balanced' needs classes: use True for regression.")
+    elif not isinstance(bootstrap, (bool, np.bool_)):
+        raise ValueError(f"bootstrap must be True, False or 'balanced', got {bootstrap!r}.")
+    if bootstrap in (False, "balanced") and max_samples is not None:
+        raise ValueError("max_samples needs bootstrap=True: leave it None.")
+    if not bootstrap:
+        return []
+    size = _draws(w)
+    if isinstance(max_samples, (float, np.floating)):
+        check_scalar(max_samples, "max_samples", low=0, high=1, open_low=True)
+        size = max(1, round(max_samples * size))
+    elif max_samples is not None:
+        size = check_scalar(max_samples, "max_samples", low=1, high=size, integer=True)
+    if bootstrap is not True and bootstrap == "balanced":
+        groups = [w * (y == k) for k in range(n_classes)]
+        groups = [group for group in groups if group.any()]
+        return [(group, min(map(_draws, groups))) for group in groups]
+    return [(w, size)]
+
+
+def _leaves(tree, X):
+    leaf = np.empty(len(X), dtype=np.int64)
+    find_leaves(X, tree.feature, tree.threshold, tree.left, tree.right, leaf)
+    return leaf
+
+
+def _check_points(forest, X, rows=False):
+    X = np.ascontiguousarray(check_array(X))
+    needed = max(int(tree.feature.max()) for tree in forest.trees) + 1
+    if X.shape[1] < needed:
+        raise ValueError(f"X must have at least {needed} columns, got {X.shape[1]}.")
+    if rows and len(X) != forest.copies.shape[1]:
+        raise ValueError(
+            f"X must hold the {forest.copies.shape[1]} training rows in their order, got {len(X)}."
+        )
+    return X
+
+
+def forest_values(forest, X):
+    """Return the mean over the trees of the value of each row's leaf.
+
+    Parameters
+    ----------
+    forest : Forest
+    X : array of shape (m, d)
+
+    Returns
+    -------
+    array of shape (m, K) or (m, 1)
+        Mean class shares, or mean targets.
+
+    References
+    ----------
+    Book: forests-forest-prediction.
+
+    Examples
+    --------
+    >>> forest = grow_forest([[0.0], [1.0]], [5.0, 5.0], n_trees=3, rng=np.random.default_rng(0))
+    >>> forest_values(forest, [[0.3]])
+    array([[5.]])
+    """
+    X = _check_points(forest, X)
+    total = np.zeros((len(X), forest.n_classes or 1))
+    for tree in forest.trees:
+        total += tree.value[_leaves(tree, X)]
+    return total / len(forest.trees)
+
+
+def forest_votes(forest, X):
+    """Return the share of the trees that vote for each class, the first class at a tree's tie.
+
+    Parameters
+    ----------
+    forest : Forest
+        Of classes.
+    X : array of shape (m, d)
+
+    Returns
+    -------
+    array of shape (m, K)
+
+    References
+    ----------
+    Book: forests-forest-prediction.
+    """
+    if forest.n_classes is None:
+        raise ValueError("forest must hold trees for classes: take forest_values for regression.")
+    X = _check_points(forest, X)
+    total = np.zeros((len(X), forest.n_classes))
+    for tree in forest.trees:
+        total[np.arange(len(X)), tree.value.argmax(axis=1)[_leaves(tree, X)]] += 1
+    return total / len(forest.trees)
+
+
+def oob_prediction(forest, X):
+    """Return, for each training row, the mean over the trees whose sample does not hold it.
+
+    Parameters
+    ----------
+    forest : Forest
+    X : array of shape (n, d)
+        The training rows, in their order.
+
+    Returns
+    -------
+    OutOfBag
+
+    References
+    ----------
+    Book: forests-oob-error.
+    """
+    X = _check_points(forest, X, rows=True)
+    total, number = np.zeros((len(X), forest.n_classes or 1)), np.zeros(len(X), dtype=int)
+    for tree, copies in zip(forest.trees, forest.copies):
+        out = np.flatnonzero(copies == 0)
+        total[out] += tree.value[_leaves(tree, X[out])]
+        number[out] += 1
+    value = np.full_like(total, np.nan)
+    seen = number > 0
+    value[seen] = total[seen] / number[seen, None]
+    return OutOfBag(value, number)
+
+
+def oob_error(forest, X, y, w=None):
+    """Return the out-of-bag error: the share of wrong classes, or the mean squared error.
+
+    Parameters
+    ----------
+    forest : Forest
+    X, y : arrays of shape (n, d) and (n,)
+        The training rows, in their order.
+    w : array of shape (n,)
+        Weights of the rows in the mean.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If no row is out of bag for any tree.
+
+    References
+    ----------
+    Book: forests-oob-error. Breiman (2001), section 3.1.
+    """
+    value, number = oob_prediction(forest, X)
+    y = check_vector(y, "y", length=len(value))
+    w = np.ones(len(y)) if w is None else check_vector(w, "w", length=len(y))
+    counted = (number > 0) & (w > 0)
+    if not counted.any():
+        raise ValueError(
+            "No row is out of bag: grow more trees, or draw fewer rows with max_samples."
+        )
+    return float(np.average(_loss(forest, value[counted], y[counted]), weights=w[counted]))
+
+
+def _loss(forest, value, y):
+    """Return 0 or 1 for classes, the squared error for targets, one for each row."""
+    if forest.n_classes is None:
+        return (y - value[:, 0]) ** 2
+    return (value.argmax(axis=1) != y).astype(float)
+
+
+def gini_importance(forest, d):
+    """Return the mean over the trees of each column's share in the tree's total gain.
+
+    Parameters
+    ----------
+    forest : Forest
+    d : int
+        Number of columns.
+
+    Returns
+    -------
+    array of shape (d,)
+        At least 0, of sum 1; all 0 if no tree gains anything.
+
+    References
+    ----------
+    Book: forests-gini-importance. Breiman et al. (1984), section 5.3.4.
+    """
+    total = np.sum([importances(tree, d) for tree in forest.trees], axis=0)
+    return total / total.sum() if total.sum() > 0 else total
+
+
+def permutation_importance(forest, X, y, rng, *, repeats=1):
+    """Return how much the error of a tree grows when a column of its out-of-bag rows is permuted.
+
+    Parameters
+    ----------
+    forest : Forest
+    X, y : arrays of shape (n, d) and (n,)
+        The training rows, in their order.
+    rng : numpy.random.Generator
+    repeats : int
+        Permutations for each tree and column.
+
+    Returns
+    -------
+    array of shape (d,)
+        Mean over the trees with at least two rows out of bag; a column that no tree tests has 0.
+
+    Raises
+    ------
+    ValueError
+        If no tree has two rows out of bag.
+
+    References
+    ----------
+    Book: forests-permutation-importance. Breiman (2001), section 10.
+    """
+    X = _check_points(forest, X, rows=True)
+    y = check_vector(y, "y", length=len(X))
+    check_rng(rng)
+    check_scalar(repeats, "repeats", low=1, integer=True)
+    total, counted = np.zeros(X.shape[1]), 0
+    for tree, copies in zip(forest.trees, forest.copies):
+        Q, u = X[copies == 0], y[copies == 0]
+        if len(Q) < 2:
+            continue
+        counted += 1
+        before = _loss(forest, tree.value[_leaves(tree, Q)], u).mean()
+        for j in np.unique(tree.feature[tree.left >= 0]):
+            for _ in range(repeats):
+                mixed = Q.copy()
+                mixed[:, j] = rng.permutation(Q[:, j])
+                after = _loss(forest, tree.value[_leaves(tree, mixed)], u).mean()
+                total[j] += (after - before) / repeats
+    if not counted:
+        raise ValueError("No tree has two rows out of bag: draw fewer rows with max_samples.")
+    return total / counted
+
+
+def importance_table(values, names=None):
+    """Return the columns with their importances, the largest first.
+
+    Parameters
+    ----------
+    values : array of shape (d,)
+    names : list of str
+        Names of the columns; their numbers by default.
+
+    Returns
+    -------
+    list of (name, value)
+
+    Examples
+    --------
+    >>> importance_table([0.2, 0.8], ["a", "b"])
+    [('b', 0.8), ('a', 0.2)]
+    """
+    values = check_vector(values, "values")
+    names = list(range(len(values))) if names is None else list(names)
+    if len(names) != len(values):
+        raise ValueError(f"names must have {len(values)} entries, got {len(names)}.")
+    return [(names[j], float(values[j])) for j in np.argsort(-values, kind="stable")]
+
+
+def n_rules(forest):
+    """Return the number of ways from a root to a leaf, over all trees.
+
+    Parameters
+    ----------
+    forest : Forest
+
+    Returns
+    -------
+    int
+    """
+    return sum(n_leaves(tree) for tree in forest.trees)
+
+
+def proximities(forest, X):
+    """Return the share of the trees in which two rows fall into one leaf.
+
+    Parameters
+    ----------
+    forest : Forest
+    X : array of shape (m, d)
+
+    Returns
+    -------
+    array of shape (m, m)
+
+    References
+    ----------
+    Book: forests-proximity. Liaw and Wiener (2002), R News 2(3), 18-22.
+
+    Examples
+    --------
+    >>> forest = grow_forest([[0.0], [1.0]], [5.0, 5.0], n_trees=3, rng=np.random.default_rng(0))
+    >>> proximities(forest, [[0.3], [7.0]]).tolist()
+    [[1.0, 1.0], [1.0, 1.0]]
+    """
+    X = _check_points(forest, X)
+    together = np.zeros((len(X), len(X)))
+    for tree in forest.trees:
+        leaf = _leaves(tree, X)
+        together += leaf[:, None] == leaf
+    return together / len(forest.trees)
+
+
+def embed(K, k=2):
+    """Return k coordinates of points whose inner products are K, seen from their mean.
+
+    The first k columns of V diag(lambda)^(1/2), where V diag(lambda) V^T is K with the mean of
+    each row and column taken away: classical scaling.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        Positive semidefinite.
+    k : int
+        At most n.
+
+    Returns
+    -------
+    array of shape (n, k)
+        The sign of each column makes its entry of largest absolute value positive.
+
+    References
+    ----------
+    Book: forests-proximity. Torgerson (1952), Psychometrika 17, 401-419.
+
+    Examples
+    --------
+    >>> embed([[1.0, 0.0], [0.0, 1.0]], 1).round(4).tolist()
+    [[0.7071], [-0.7071]]
+    """
+    K = check_square(K, "K", symmetric=True)
+    check_scalar(k, "k", low=1, high=len(K), integer=True)
+    C = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    values, V = spectral_decomposition((C + C.T) / 2)
+    return V[:, :k] * np.sqrt(np.maximum(values[:k], 0))
+
+
+def out_of_fold(estimator, X, y, folds):
+    """Return, for each row, the answer of a copy of the estimator that has not seen its fold.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Probabilities are taken where it has them, else predicted classes as 0 and 1, or numbers.
+    X, y : arrays of shape (n, d) and (n,)
+    folds : list of (train, validation)
+        Row numbers, such as ``mllib.model_selection.k_fold`` makes them.
+
+    Returns
+    -------
+    array of shape (n, K) or (n, 1)
+
+    References
+    ----------
+    Book: forests-stacking. Wolpert (1992), Neural Networks 5, 241-259.
+
+    Examples
+    --------
+    >>> folds = k_fold(4, 2)
+    >>> out_of_fold(DecisionTreeRegressor(), [[0], [0], [1], [1]], [1, 1, 3, 3], folds).tolist()
+    [[3.0], [3.0], [1.0], [1.0]]
+    """
+    X, y = check_array(X), as_array(y, "y")
+    classes = np.unique(y) if estimator.kind == "classifier" else None
+    answers = np.full((len(X), 1 if classes is None else len(classes)), np.nan)
+    for train, rest in folds:
+        answers[rest] = _answers(deepcopy(estimator).fit(X[train], y[train]), X[rest], classes)
+    return answers
+
+
+def _answers(model, X, classes):
+    """Return the predictions as one column, or a column for each class."""
+    if classes is None:
+        return model.predict(X)[:, None]
+    if not hasattr(model, "predict_proba"):
+        return (model.predict(X)[:, None] == classes).astype(float)
+    shares = np.zeros((len(X), len(classes)))
+    shares[:, np.searchsorted(classes, model.classes_)] = model.predict_proba(X)
+    return shares
+
+
+# Estimators ----------------------------------------------------------------------------------
+
+
+def _check_regression(X, y, sample_weight, estimator):
+    X, y = check_array(X), check_targets(y, estimator)
+    if len(X) != len(y):
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {len(X)} "
+            f"rows, y has {len(y)} entries."
+        )
+    return _check_sample(X, y, sample_weight, None, "squared_error")
+
+
+def _check_classes(X, y, sample_weight, estimator, criterion="gini"):
+    """Return X, the classes of positive weight, their indices and the weights."""
+    X, classes, y = check_X_y(X, y, estimator, min_classes=1)
+    _, y, w = _check_sample(X, y, sample_weight, len(classes), criterion)
+    present = np.flatnonzero(np.bincount(y.astype(int), w))
+    y = np.searchsorted(present, y).clip(max=len(present) - 1)
+    return X, classes[present], y, w
+
+
+def _n_features(share, d, name="max_features"):
+    """Return the number of columns meant by a number, a share, "sqrt", "log2" or None."""
+    if share is None:
+        return d
+    if isinstance(share, str):
+        check_choice(share, name, ("sqrt", "log2"))
+        return max(1, int(np.sqrt(d) if share == "sqrt" else np.log2(d)))
+    if isinstance(share, (float, np.floating)):
+        return max(1, int(check_scalar(share, name, low=0, high=1, open_low=True) * d))
+    return check_scalar(share, name, low=1, high=d, integer=True)
+
+
+class _RandomForest:
+    """What both forests share: growing with their settings, out-of-bag score, reading."""
+
+    def _grow(self, X, y, w, n_classes=None, factor=None):
+        check_scalar(self.n_estimators, "n_estimators", low=1, integer=True)
+        self.forest_ = grow_forest(
+            X,
+            y,
+            w,
+            rng=random_generator(self.random_state),
+            n_trees=self.n_estimators,
+            n_classes=n_classes,
+            criterion=self.criterion,
+            max_features=_n_features(self.max_features, X.shape[1]),
+            bootstrap=self.bootstrap,
+            max_samples=self.max_samples,
+            factor=factor,
+            workers=self.workers,
+            max_depth=self.max_depth,
+            min_samples_split=self.min_samples_split,
+            min_samples_leaf=self.min_samples_leaf,
+            min_weight_fraction_leaf=self.min_weight_fraction_leaf,
+            min_impurity_decrease=self.min_impurity_decrease,
+        )
+        if self.oob_score:
+            error = oob_error(self.forest_, X, y, w)
+            total = 1.0 if n_classes else np.average((y - np.average(y, weights=w)) ** 2, weights=w)
+            self.oob_score_ = float(1 - error / total) if total > 0 else float(error == 0)
+            self.oob_values_ = oob_prediction(self.forest_, X).value
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def _values(self, X):
+        X = check_features(self, X)
+        return forest_values(self.forest_, X)
+
+    @property
+    def feature_importances_(self):
+        """Mean share of each column in the gain of a tree, shape (d,)."""
+        check_fitted(self)
+        return gini_importance(self.forest_, self.n_features_in_)
+
+    def proximities(self, X):
+        """Return the share of trees in which two rows meet in one leaf, shape (m, m)."""
+        X = check_features(self, X)
+        return proximities(self.forest_, X)
+
+
+class RandomForestClassifier(_RandomForest, Classifier):
+    """Random forest for classes: the mean of the class shares of many randomised trees.
+
+    Parameters
+    ----------
+    n_estimators : int
+        Number of trees B.
+    criterion : {"gini", "entropy"}
+    max_features : int, float, "sqrt", "log2" or None
+        Columns looked at in each node, drawn at random; a float is a share of all, None all.
+    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf :
+    min_impurity_decrease :
+        As in ``mllib.trees.DecisionTreeClassifier``; rows are counted without their copies.
+    bootstrap : bool or "balanced"
+        "balanced" draws from each class as many rows as the smallest class has.
+    max_samples : int, float or None
+        Number of draws, or their share; all by default.
+    class_weight : None, "balanced" or dict
+        Factor for the rows of each class in the trees.
+    oob_score : bool
+        Whether to compute ``oob_score_`` and ``oob_values_``.
+    random_state : None, int or Generator
+    workers : int or map-like callable
+        As in ``mllib.base.map_over``; the forest is the same.
+
+    Attributes
+    ----------
+    forest_ : Forest
+    classes_ : array of shape (K,)
+    oob_score_ : float
+        Accuracy of the out-of-bag answers.
+    oob_values_ : array of shape (n, K)
+        Out-of-bag class shares, NaN for a row that every tree has seen.
+    feature_importances_ : array of shape (d,)
+    n_features_in_ : int
+
+    Notes
+    -----
+    Whole numbers as ``sample_weight`` mean repeated rows, exactly; only the out-of-bag answers
+    treat copies of one row as one row, which is right, since they are no new rows.
+
+    References
+    ----------
+    Book: forests-random-forest.
+
+    Examples
+    --------
+    >>> X, y = [[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"]
+    >>> RandomForestClassifier(50, random_state=0).fit(X, y).predict([[0.5], [4.5]])
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    def __init__(
+        self,
+        n_estimators=100,
+        *,
+        criterion="gini",
+        max_features="sqrt",
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
+        min_impurity_decrease=0.0,
+        bootstrap=True,
+        max_samples=None,
+        class_weight=None,
+        oob_score=False,
+        random_state=None,
+        workers=1,
+    ):
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_features = max_features
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.class_weight = class_weight
+        self.oob_score = oob_score
+        self.random_state = random_state
+        self.workers = workers
+
+    def fit(self, X, y, sample_weight=None):
+        """Grow the forest; return self."""
+        X, classes, y, w = _check_classes(X, y, sample_weight, type(self).__name__, self.criterion)
+        factor = np.broadcast_to(_class_factors(self.class_weight, classes, y, w), w.shape)
+        self.classes_ = classes
+        return self._grow(X, y, w, len(classes), factor)
+
+    def predict_proba(self, X):
+        """Return the mean over the trees of the class shares in each row's leaf, shape (m, K)."""
+        return self._values(X)
+
+    def predict(self, X):
+        """Return the class with the largest mean share, the first at ties, shape (m,)."""
+        values = self._values(X)
+        return self.classes_[values.argmax(axis=1)]
+
+
+class RandomForestRegressor(_RandomForest, Regressor):
+    """Random forest for numbers: the mean of many randomised regression trees.
+
+    Parameters
+    ----------
+    n_estimators, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf :
+    min_impurity_decrease, max_samples, oob_score, random_state, workers :
+        As in ``RandomForestClassifier``.
+    criterion : {"squared_error"}
+    max_features : int, float, "sqrt", "log2" or None
+        Columns looked at in each node; by default a third of all.
+    bootstrap : bool
+
+    Attributes
+    ----------
+    forest_ : Forest
+    oob_score_ : float
+        R^2 of the out-of-bag answers.
+    oob_values_ : array of shape (n, 1)
+    feature_importances_ : array of shape (d,)
+    n_features_in_ : int
+
+    References
+    ----------
+    Book: forests-random-forest.
+
+    Examples
+    --------
+    >>> forest = RandomForestRegressor(10, bootstrap=False).fit([[0.0], [1.0]], [5.0, 7.0])
+    >>> forest.predict([[0.2], [3.0]])
+    array([5., 7.])
+    """
+
+    def __init__(
+        self,
+        n_estimators=100,
+        *,
+        criterion="squared_error",
+        max_features=1 / 3,
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
+        min_impurity_decrease=0.0,
+        bootstrap=True,
+        max_samples=None,
+        oob_score=False,
+        random_state=None,
+        workers=1,
+    ):
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_features = max_features
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.oob_score = oob_score
+        self.random_state = random_state
+        self.workers = workers
+
+    def fit(self, X, y, sample_weight=None):
+        """Grow the forest; return self."""
+        X, y, w = _check_regression(X, y, sample_weight, type(self).__name__)
+        check_choice(self.criterion, "criterion", ("squared_error",))
+        return self._grow(X, y, w)
+
+    def predict(self, X):
+        """Return the mean over the trees of the values of each row's leaf, shape (m,)."""
+        return self._values(X)[:, 0]
+
+
+def _fit_on_sample(rng, estimator, X, y, w, size, n_columns):
+    """Fit a copy on a bootstrap sample of the rows and a random set of columns; return both."""
+    rows = bootstrap_indices(len(X), rng, size, w)
+    columns = np.sort(rng.permutation(X.shape[1])[:n_columns])
+    model = deepcopy(estimator)
+    if getattr(model, "random_state", 0) is None:
+        model.set_params(random_state=rng)
+    return model.fit(X[rows][:, columns], y[rows]), columns
+
+
+class _Bagging:
+    """What both kinds of bagging share."""
+
+    def __init__(
+        self,
+        estimator=None,
+        n_estimators=50,
+        *,
+        max_features=None,
+        max_samples=None,
+        random_state=None,
+        workers=1,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.max_features = max_features
+        self.max_samples = max_samples
+        self.random_state = random_state
+        self.workers = workers
+
+    def _fit_all(self, X, y, w, n_classes, default):
+        check_scalar(self.n_estimators, "n_estimators", low=1, integer=True)
+        estimator = default if self.estimator is None else self.estimator
+        rows = np.lexsort(np.vstack([X.T, y]))  # one order for all orders of the rows
+        ((w, size),) = _plan(y[rows], w[rows], n_classes, True, self.max_samples)
+        width = _n_features(self.max_features, X.shape[1])
+        one = partial(_fit_on_sample, estimator=estimator, X=X[rows], y=y[rows], w=w, size=size,
+                      n_columns=width)  # fmt: skip
+        spawned = random_generator(self.random_state).spawn(self.n_estimators)
+        models = map_over(one, spawned, self.workers)
+        self.estimators_ = [model for model, _ in models]
+        self.columns_ = [columns for _, columns in models]
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def _mean(self, X, classes):
+        pairs = zip(self.estimators_, self.columns_)
+        return sum(_answers(m, X[:, c], classes) for m, c in pairs) / len(self.estimators_)
+
+
+class BaggingClassifier(_Bagging, Classifier):
+    """Bagging for classes: the mean of the shares of models fitted to bootstrap samples.
+
+    Parameters
+    ----------
+    estimator : classifier
+        By default a full decision tree. Each model is a copy of it.
+    n_estimators : int
+        Number of models B.
+    max_features : int, float, "sqrt", "log2" or None
+        Columns drawn once for each *model*: the random subspace method. All by default.
+    max_samples : int, float or None
+        Number of draws, or their share; all by default.
+    random_state : None, int or Generator
+    workers : int or map-like callable
+
+    Attributes
+    ----------
+    estimators_ : list of classifiers
+    columns_ : list of arrays of int
+        The columns of each model.
+    classes_ : array of shape (K,)
+    n_features_in_ : int
+
+    References
+    ----------
+    Book: forests-bagging. Breiman (1996), Machine Learning 24, 123-140.
+
+    Examples
+    --------
+    >>> X, y = [[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"]
+    >>> BaggingClassifier(random_state=0).fit(X, y).predict([[0.5], [4.5]])
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the models; a whole weight means so many equal rows. Return self."""
+        X, self.classes_, y, w = _check_classes(X, y, sample_weight, type(self).__name__)
+        return self._fit_all(X, y, w, len(self.classes_), DecisionTreeClassifier())
+
+    def predict_proba(self, X):
+        """Return the mean of the models' shares, shape (m, K)."""
+        X = check_features(self, X)
+        return self._mean(X, np.arange(len(self.classes_)))
+
+    def predict(self, X):
+        """Return the class with the largest mean share, the first at ties, shape (m,)."""
+        shares = self.predict_proba(X)
+        return self.classes_[shares.argmax(axis=1)]
+
+
+class BaggingRegressor(_Bagging, Regressor):
+    """Bagging for numbers: the mean of models fitted to bootstrap samples.
+
+    Parameters
+    ----------
+    estimator : regressor
+        By default a full regression tree.
+    n_estimators, max_features, max_samples, random_state, workers :
+        As in ``BaggingClassifier``.
+
+    Attributes
+    ----------
+    estimators_ : list of regressors
+    columns_ : list of arrays of int
+    n_features_in_ : int
+
+    References
+    ----------
+    Book: forests-bagging.
+
+    Examples
+    --------
+    >>> BaggingRegressor(random_state=0).fit([[0.0], [1.0]], [5.0, 5.0]).predict([[0.3]])
+    array([5.])
+    """
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the models; a whole weight means so many equal rows. Return self."""
+        X, y, w = _check_regression(X, y, sample_weight, type(self).__name__)
+        return self._fit_all(X, y, w, None, DecisionTreeRegressor())
+
+    def predict(self, X):
+        """Return the mean of the models' answers, shape (m,)."""
+        X = check_features(self, X)
+        return self._mean(X, None)[:, 0]
+
+
+class _Stacking:
+    """What both kinds of stacking share."""
+
+    def __init__(self, estimators=None, final_estimator=None, *, cv=5, random_state=None):
+        self.estimators = estimators
+        self.final_estimator = final_estimator
+        self.cv = cv
+        self.random_state = random_state
+
+    def _fit_all(self, X, y, labels, models, final):
+        models = models if self.estimators is None else list(self.estimators)
+        if not models:
+            raise ValueError("estimators must hold at least one model.")
+        check_scalar(self.cv, "cv", low=2, integer=True)
+        folds = k_fold(len(X), min(self.cv, len(X)), rng=random_generator(self.random_state),
+                       labels=labels)  # fmt: skip
+        Z = np.column_stack([out_of_fold(model, X, y, folds) for model in models])
+        self.final_estimator_ = deepcopy(final if self.final_estimator is None else
+                                         self.final_estimator).fit(Z, y)  # fmt: skip
+        self.estimators_ = [deepcopy(model).fit(X, y) for model in models]
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def _features(self, X, classes):
+        return np.column_stack([_answers(model, X, classes) for model in self.estimators_])
+
+
+class StackingClassifier(_Stacking, Classifier):
+    """Stacking for classes: a model that learns from the out-of-fold answers of other models.
+
+    Parameters
+    ----------
+    estimators : list of classifiers
+        By default a decision tree and 5 nearest neighbours.
+    final_estimator : classifier
+        By default ``LogisticRegression()``; its inputs are the class shares of all models.
+    cv : int
+        Number of folds, in which classes are dealt evenly.
+    random_state : None, int or Generator
+        For the division into folds.
+
+    Attributes
+    ----------
+    estimators_ : list of classifiers, fitted to all rows
+    final_estimator_ : classifier
+    classes_ : array of shape (K,)
+    n_features_in_ : int
+
+    References
+    ----------
+    Book: forests-stacking.
+
+    Examples
+    --------
+    >>> X, y = np.arange(12.0)[:, None], np.repeat(["a", "b"], 6)
+    >>> StackingClassifier(cv=3, random_state=0).fit(X, y).predict([[0.0], [11.0]])
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    def fit(self, X, y):
+        """Fit the models and the model on top; return self."""
+        X, self.classes_, y = check_X_y(X, y, type(self).__name__)
+        near = KNeighborsClassifier(min(5, max(1, len(X) // 2)))
+        return self._fit_all(X, y, y, [DecisionTreeClassifier(), near], LogisticRegression())
+
+    def predict_proba(self, X):
+        """Return the probabilities of the model on top, shape (m, K)."""
+        X = check_features(self, X)
+        return self.final_estimator_.predict_proba(self._features(X, np.arange(len(self.classes_))))
+
+    def predict(self, X):
+        """Return the class of largest probability, the first at ties, shape (m,)."""
+        shares = self.predict_proba(X)
+        return self.classes_[shares.argmax(axis=1)]
+
+
+class StackingRegressor(_Stacking, Regressor):
+    """Stacking for numbers: a model that learns from the out-of-fold answers of other models.
+
+    Parameters
+    ----------
+    estimators : list of regressors
+        By default a regression tree and 5 nearest neighbours.
+    final_estimator : regressor
+        By default ``LinearRegression()``.
+    cv, random_state :
+        As in ``StackingClassifier``.
+
+    Attributes
+    ----------
+    estimators_ : list of regressors, fitted to all rows
+    final_estimator_ : regressor
+    n_features_in_ : int
+
+    References
+    ----------
+    Book: forests-stacking.
+
+    Examples
+    --------
+    >>> X = np.arange(12.0)[:, None]
+    >>> model = StackingRegressor([LinearRegression()], random_state=0).fit(X, 2 * X[:, 0])
+    >>> model.predict([[20.0]]).round(6)
+    array([40.])
+    """
+
+    def fit(self, X, y):
+        """Fit the models and the model on top; return self."""
+        X, y, _ = _check_regression(X, y, None, type(self).__name__)
+        if len(X) < 2:
+            raise ValueError(f"X must have at least 2 rows, got {len(X)} sample: folds need them.")
+        near = KNeighborsRegressor(min(5, max(1, len(X) // 2)))
+        return self._fit_all(X, y, None, [DecisionTreeRegressor(), near], LinearRegression())
+
+    def predict(self, X):
+        """Return the answers of the model on top, shape (m,)."""
+        X = check_features(self, X)
+        return self.final_estimator_.predict(self._features(X, None))

@@ -1,0 +1,1326 @@
+"""Clusters around centres: Lloyd's algorithm, starts, exact optima, indices, data in chunks.
+
+Chapter: Unsupervised learning, *k-means*. Main references: Lloyd (1982), Arthur and Vassilvitskii
+(2007), Fisher (1958), Calinski and Harabasz (1974).
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from math import comb, factorial
+from numbers import Real
+from typing import NamedTuple
+
+import numpy as np
+
+from mllib.base import (
+    Clusterer,
+    check_array,
+    check_choice,
+    check_features,
+    check_rng,
+    check_scalar,
+    check_vector,
+    convergence_warning,
+    map_over,
+    random_generator,
+)
+from mllib.chunks import as_passes, chunk_parts, reduce_chunks
+from mllib.compiled import compiled, compiling
+from mllib.numerics import centred_columns, squared_distances
+
+__all__ = [
+    "Assignment",
+    "ClusterStatistic",
+    "KMeans",
+    "KMeansResult",
+    "MiniBatchKMeans",
+    "Partition",
+    "adjusted_rand_index",
+    "assign",
+    "bell",
+    "best_partition",
+    "best_partition_on_line",
+    "calinski_harabasz",
+    "chunk_statistic",
+    "inertia",
+    "inertia_curve",
+    "k_means",
+    "k_means_over_chunks",
+    "k_means_plus_plus",
+    "k_means_restarts",
+    "mini_batch_step",
+    "next_centres",
+    "partitions",
+    "random_partition",
+    "seed_centres",
+    "selection_probabilities",
+    "single_moves",
+    "stirling2",
+    "update",
+]
+
+
+# Records -------------------------------------------------------------------------------------
+
+
+class Assignment(NamedTuple):
+    """The nearest centre of each row."""
+
+    labels: np.ndarray  #: its index, the lowest at ties, shape (n,)
+    distances: np.ndarray  #: squared distance to it, shape (n,)
+
+
+class KMeansResult(NamedTuple):
+    """A run of Lloyd's algorithm."""
+
+    centres: np.ndarray  #: mu_k, shape (K, d)
+    labels: np.ndarray | None  #: the nearest of these centres for each row, shape (n,)
+    trace: np.ndarray  #: J after each assignment, shape (n_iter + 1,)
+    n_iter: int  #: updates of the centres
+    converged: bool  #: whether it stopped by itself
+
+
+class Partition(NamedTuple):
+    """A partition into K non-empty clusters and its objective."""
+
+    labels: np.ndarray  #: cluster of each row, numbered by first appearance, shape (n,)
+    objective: float  #: J with the means as centres
+
+
+@dataclass(frozen=True)
+class ClusterStatistic:
+    """What one update needs to know of the rows; those of two chunks are put together by ``+``."""
+
+    counts: np.ndarray  #: weight of each cluster, shape (K,)
+    sums: np.ndarray  #: weighted sum of x_i - mu_k over each cluster, shape (K, d)
+    inertia: float  #: weighted sum of ||x_i - mu_k||^2, the objective J at these centres
+    far_distance: float  #: largest squared distance of a row of positive weight to its centre
+    far_row: np.ndarray  #: that row, shape (d,)
+
+    def merge(self, other):
+        """Return the statistic of the rows of both chunks, for the same centres."""
+        far = self if self.far_distance >= other.far_distance else other
+        return ClusterStatistic(
+            self.counts + other.counts,
+            self.sums + other.sums,
+            self.inertia + other.inertia,
+            far.far_distance,
+            far.far_row,
+        )
+
+    __add__ = merge
+
+
+# The two half-steps --------------------------------------------------------------------------
+
+
+def _check_centres(X, centres):
+    X, centres = check_array(X), check_array(centres, "centres")
+    if centres.shape[1] != X.shape[1]:
+        raise ValueError(f"centres must have {X.shape[1]} columns like X, got {centres.shape[1]}.")
+    return X, centres
+
+
+def _check_weights(sample_weight, n):
+    if sample_weight is None:
+        return np.ones(n)
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(n, float(sample_weight))
+    w = check_vector(sample_weight, "sample_weight", length=n)
+    if (w < 0).any() or not (w > 0).any():
+        raise ValueError("sample_weight must not be negative, nor zero everywhere.")
+    return w
+
+
+def _check_partition(labels, n, K=None):
+    labels = np.asarray(labels)
+    if labels.shape != (n,) or labels.dtype.kind not in "iu" or (labels < 0).any():
+        raise ValueError(f"labels must hold {n} whole numbers from 0 on, one for each row of X.")
+    K = int(labels.max()) + 1 if K is None else check_scalar(K, "K", low=1, integer=True)
+    if labels.max() >= K:
+        raise ValueError(f"labels must be below K = {K}, got {labels.max()}.")
+    return labels.astype(np.int64), K
+
+
+@compiled
+def nearest_centres(X, centres, labels, distances):
+    """Write the index of the nearest centre of each row, and its squared distance."""
+    for i in range(X.shape[0]):
+        best, nearest = np.inf, 0
+        for k in range(centres.shape[0]):
+            s = 0.0
+            for j in range(X.shape[1]):
+                t = X[i, j] - centres[k, j]
+                s += t * t
+            if s < best:  # strictly: at a tie the lower index stays
+                best, nearest = s, k
+        labels[i], distances[i] = nearest, best
+
+
+@compiled
+def _settle(X, centres, D, slack, labels, distances):
+    """Finish ``nearest_centres`` where D holds the squared distances up to ``slack``."""
+    for i in range(X.shape[0]):
+        bound = np.inf
+        for k in range(centres.shape[0]):
+            bound = min(bound, D[i, k])
+        bound += slack[i]
+        best, nearest = np.inf, 0
+        for k in range(centres.shape[0]):
+            if D[i, k] <= bound:
+                s = 0.0
+                for j in range(X.shape[1]):
+                    t = X[i, j] - centres[k, j]
+                    s += t * t
+                if s < best:
+                    best, nearest = s, k
+        labels[i], distances[i] = nearest, best
+
+
+#: From this number of columns on, a matrix product finds the nearest centres sooner than the loop.
+_PRODUCT = 16
+_BLOCK = 1024
+
+
+def _by_product(X, centres, labels, distances):
+    """Do as ``nearest_centres`` with ||x||^2 - 2 x^T mu + ||mu||^2, and settle what is close."""
+    origin = centres.mean(axis=0)
+    M = centres - origin
+    squares = np.einsum("kj,kj->k", M, M)
+    for first in range(0, len(X), _BLOCK):
+        rows = slice(first, first + _BLOCK)
+        Z = X[rows] - origin
+        D = Z @ (-2 * M.T)
+        D += squares
+        size = np.einsum("ij,ij->i", Z, Z) + squares.max()
+        slack = 1e-15 * (X.shape[1] + 8) * size
+        if compiling():
+            _settle(X[rows], centres, D, slack, labels[rows], distances[rows])
+            continue
+        close = D.min(axis=1, keepdims=True) + slack[:, None] >= D
+        labels[rows] = close.argmax(axis=1)
+        distances[rows] = ((X[rows] - centres[labels[rows]]) ** 2).sum(axis=1)
+        several = np.flatnonzero(close.sum(axis=1) > 1)
+        if len(several):
+            part, near = np.empty(len(several), np.int64), np.empty(len(several))
+            nearest_centres(X[rows][several], centres, part, near)
+            labels[first + several], distances[first + several] = part, near
+
+
+def _assign(X, centres):
+    labels, distances = np.zeros(len(X), dtype=np.int64), np.empty(len(X))
+    small = X.shape[1] < _PRODUCT if compiling() else len(X) * len(centres) < 64
+    (nearest_centres if small else _by_product)(X, centres, labels, distances)
+    return Assignment(labels, distances)
+
+
+def assign(X, centres):
+    """Return argmin_k ||x_i - mu_k||^2 for each row, the lowest k at ties, and the minimum.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    centres : array of shape (K, d)
+
+    Returns
+    -------
+    Assignment
+
+    References
+    ----------
+    Book: k-means-assignment-step.
+
+    Examples
+    --------
+    >>> assign([[0.0], [1.0], [2.0]], [[0.0], [2.0]]).labels
+    array([0, 0, 1])
+    """
+    return _assign(*_check_centres(X, centres))
+
+
+def update(X, labels, K, sample_weight=None):
+    """Return the mean of each cluster, mu_k = sum_i w_i r_ik x_i / sum_i w_i r_ik.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    labels : array of int of shape (n,)
+        From 0 to K - 1.
+    K : int
+    sample_weight : array of shape (n,), optional
+
+    Returns
+    -------
+    array of shape (K, d)
+
+    Raises
+    ------
+    ValueError
+        If a cluster is empty: no centre is better than another.
+
+    References
+    ----------
+    Book: k-means-update-step.
+
+    Examples
+    --------
+    >>> update([[0.0], [2.0], [5.0]], [0, 0, 1], 2)
+    array([[1.],
+           [5.]])
+    """
+    X = check_array(X)
+    labels, K = _check_partition(labels, len(X), K)
+    w = _check_weights(sample_weight, len(X))
+    counts = np.bincount(labels, w, K)
+    if (counts == 0).any():
+        raise ValueError(
+            f"labels must use every cluster, but {counts.argmin()} of 0..{K - 1} is empty."
+        )
+    Z, mean = centred_columns(X)
+    sums = np.column_stack([np.bincount(labels, w * z, K) for z in Z.T])
+    return mean + sums / counts[:, None]
+
+
+def inertia(X, centres, labels=None, sample_weight=None):
+    """Return the objective J = sum_i w_i ||x_i - mu_{z_i}||^2.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    centres : array of shape (K, d)
+    labels : array of int of shape (n,), optional
+        The cluster z_i of each row; by default that of the nearest centre.
+    sample_weight : array of shape (n,), optional
+
+    References
+    ----------
+    Book: k-means-objective.
+
+    Examples
+    --------
+    >>> inertia([[0.0], [1.0], [3.0]], [[0.0], [3.0]])
+    1.0
+    """
+    X, centres = _check_centres(X, centres)
+    w = _check_weights(sample_weight, len(X))
+    if labels is None:
+        return float(w @ _assign(X, centres).distances)
+    labels, _ = _check_partition(labels, len(X), len(centres))
+    return float(w @ ((X - centres[labels]) ** 2).sum(axis=1))
+
+
+# Lloyd's algorithm ---------------------------------------------------------------------------
+
+
+@compiled
+def add_deviations(X, weights, labels, centres, counts, sums):
+    """Add the weight of each row to its cluster, and its weighted deviation from the centre."""
+    for i in range(X.shape[0]):
+        k = labels[i]
+        counts[k] += weights[i]
+        for j in range(X.shape[1]):
+            sums[k, j] += weights[i] * (X[i, j] - centres[k, j])
+
+
+def _statistic(X, w, centres, found):
+    K, d = centres.shape
+    labels, distances = found
+    counts, sums = np.zeros(K), np.zeros((K, d))
+    if compiling():
+        add_deviations(X, w, labels, centres, counts, sums)
+    else:
+        counts = np.bincount(labels, w, K)
+        deviations = w[:, None] * (X - centres[labels])
+        sums = np.column_stack([np.bincount(labels, z, K) for z in deviations.T])
+    far = int(np.argmax(np.where(w > 0, distances, -1.0)))
+    reach = float(distances[far]) if w[far] > 0 else 0.0
+    return ClusterStatistic(counts, sums, float(w @ distances), reach, X[far].copy())
+
+
+def chunk_statistic(X, centres, *, sample_weight=None):
+    """Return what a chunk of rows contributes to one step of Lloyd's algorithm.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    centres : array of shape (K, d)
+    sample_weight : array of shape (n,), optional
+
+    Returns
+    -------
+    ClusterStatistic
+        Statistics of several chunks, for the same centres, add up with ``+``.
+
+    References
+    ----------
+    Book: k-means-chunks.
+
+    Examples
+    --------
+    >>> chunk_statistic([[0.0], [1.0], [5.0]], [[0.0], [4.0]]).counts
+    array([2., 1.])
+    """
+    X, centres = _check_centres(X, centres)
+    w = _check_chunk_weights(sample_weight, len(X))
+    return _statistic(X, w, centres, _assign(X, centres))
+
+
+def _check_chunk_weights(sample_weight, n):
+    """Return the weights of a chunk, all of which may be 0."""
+    if sample_weight is not None and not np.any(sample_weight):
+        return np.zeros(n)
+    return _check_weights(sample_weight, n)
+
+
+def next_centres(statistic, centres):
+    """Return the centres after one step: mu_k + sums_k / counts_k, the means of the clusters.
+
+    The first empty cluster, if there is one, moves to the row that is farthest from its centre;
+    further empty clusters stay where they are until the next step.
+
+    Raises
+    ------
+    ValueError
+        If a cluster is empty and every row lies on its centre: K exceeds the number of distinct
+        rows.
+
+    References
+    ----------
+    Book: k-means-lloyd.
+    """
+    empty = statistic.counts == 0
+    new = centres + statistic.sums / np.where(empty, 1.0, statistic.counts)[:, None]
+    if empty.any():
+        if statistic.far_distance == 0:
+            K = len(centres)
+            raise ValueError(
+                f"K = {K} clusters need {K} distinct rows of positive weight, X has "
+                f"{K - int(empty.sum())} or fewer: lower K."
+            )
+        new[np.argmax(empty)] = statistic.far_row
+    return new
+
+
+def k_means(X, centres, *, sample_weight=None, max_iter=300, tol=0.0):
+    """Minimise J = sum_i w_i ||x_i - mu_{z_i}||^2 in turn over the labels z and the centres mu.
+
+    Each step assigns every row to its nearest centre (the lowest index at ties) and moves every
+    centre to the mean of its rows (an empty one as in ``next_centres``).
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    centres : array of shape (K, d)
+        Where to start.
+    sample_weight : array of shape (n,), optional
+        A weight of 2 means that the row counts twice.
+    max_iter : int
+        Most updates of the centres.
+    tol : float
+        The run also stops when a step lowers J by at most ``tol`` times J.
+
+    Returns
+    -------
+    KMeansResult
+        With ``tol=0`` a converged run is a fixed point: no label changes any more.
+
+    Raises
+    ------
+    ValueError
+        If K exceeds the number of distinct rows of positive weight.
+
+    References
+    ----------
+    Book: k-means-lloyd. Lloyd (1982), IEEE Transactions on Information Theory 28, 129-137.
+
+    Examples
+    --------
+    >>> fit = k_means([[0.0], [1.0], [5.0], [6.0]], [[0.0], [1.0]])
+    >>> fit.centres.ravel(), fit.trace[-1], fit.n_iter
+    (array([0.5, 5.5]), np.float64(1.0), 2)
+    """
+    X, centres = _check_centres(X, centres)
+    w = _check_weights(sample_weight, len(X))
+    check_scalar(max_iter, "max_iter", low=1, integer=True)
+    check_scalar(tol, "tol", low=0)
+    trace, labels, full = [], None, False
+    for n_iter in range(max_iter + 1):
+        before, found = labels, _assign(X, centres)
+        labels, was_full = found.labels, full
+        trace.append(float(w @ found.distances))
+        if was_full and (labels == before).all():
+            return KMeansResult(centres, labels, np.array(trace), n_iter, True)
+        statistic = _statistic(X, w, centres, found)
+        full = bool((statistic.counts > 0).all())
+        if was_full and full and trace[-2] - trace[-1] <= tol * trace[-2]:
+            return KMeansResult(centres, labels, np.array(trace), n_iter, True)
+        if n_iter < max_iter:
+            centres = next_centres(statistic, centres)
+    return KMeansResult(centres, labels, np.array(trace), max_iter, False)
+
+
+def _chunk_item(chunk, centres):
+    """Return the statistic of a chunk: X, or (X, sample_weight)."""
+    X, w = chunk_parts(chunk, ("X", "sample_weight"), 1)
+    return chunk_statistic(X, centres, sample_weight=w)
+
+
+def k_means_over_chunks(chunks, centres, *, max_iter=300, tol=0.0, workers=1):
+    """Run Lloyd's algorithm on data that come in chunks, each read once for every step.
+
+    Parameters
+    ----------
+    chunks : sequence of arrays of shape (n_c, d) or pairs (array, sample_weight), or function
+        A function returns an iterator over them.
+    centres : array of shape (K, d)
+        Where to start.
+    max_iter : int
+        Most updates of the centres.
+    tol : float
+        The run stops when a step lowers J by at most ``tol`` times J.
+    workers : int or map-like callable
+        As in ``mllib.chunks.reduce_chunks``.
+
+    Returns
+    -------
+    KMeansResult
+        Its labels are None, since they are as many as the rows.
+
+    References
+    ----------
+    Book: k-means-chunks.
+
+    Examples
+    --------
+    >>> fit = k_means_over_chunks([[[0.0], [1.0]], [[5.0], [6.0]]], [[0.0], [1.0]])
+    >>> fit.centres.ravel(), fit.converged
+    (array([0.5, 5.5]), True)
+    """
+    again, centres, trace = as_passes(chunks), check_array(centres, "centres"), []
+    check_scalar(max_iter, "max_iter", low=1, integer=True)
+    check_scalar(tol, "tol", low=0)
+    for n_iter in range(max_iter + 1):
+        total = reduce_chunks(partial(_chunk_item, centres=centres), again(), workers).value
+        trace.append(total.inertia)
+        full = bool((total.counts > 0).all())
+        if n_iter > 0 and full and trace[-2] - trace[-1] <= tol * trace[-2]:
+            return KMeansResult(centres, None, np.array(trace), n_iter, True)
+        if n_iter < max_iter:
+            centres = next_centres(total, centres)
+    return KMeansResult(centres, None, np.array(trace), max_iter, False)
+
+
+def mini_batch_step(X, centres, counts, *, sample_weight=None):
+    """Return ``(centres, counts)`` after one batch: each centre is the mean of all rows it got.
+
+    A centre that has received weight N_k moves by sum_i w_i (x_i - mu_k) / N_k over the rows of
+    the batch that are nearest to it, so its steps shrink like one over N_k.
+
+    Parameters
+    ----------
+    X : array of shape (b, d)
+        The batch.
+    centres : array of shape (K, d)
+    counts : array of shape (K,)
+        Weight received before; 0 at the start.
+    sample_weight : array of shape (b,), optional
+
+    Returns
+    -------
+    tuple of arrays of shapes (K, d) and (K,)
+
+    References
+    ----------
+    Book: k-means-mini-batch. Sculley (2010), WWW '10, 1177-1178.
+
+    Examples
+    --------
+    >>> mini_batch_step([[3.0], [9.0]], [[0.0], [8.0]], [2, 0])
+    (array([[1.],
+           [9.]]), array([3., 1.]))
+    """
+    centres = check_array(centres, "centres")
+    counts = check_vector(counts, "counts", length=len(centres))
+    found = chunk_statistic(X, centres, sample_weight=sample_weight)
+    total = counts + found.counts
+    return centres + found.sums / np.where(total > 0, total, 1.0)[:, None], total
+
+
+# Starts --------------------------------------------------------------------------------------
+
+
+def _nearest_squares(X, centres):
+    return _assign(X, centres).distances if len(centres) else np.ones(len(X))
+
+
+def _law(w, nearest, power):
+    """Return probabilities in proportion to w_i D_i^power; power 0 means any D_i > 0."""
+    if power == np.inf:
+        p = np.zeros(len(w))
+        p[np.argmax(np.where(w > 0, nearest, -1.0))] = 1.0
+        return p
+    top = nearest.max()
+    if top > 0 and power > 0:
+        p = w * (nearest / top) ** (power / 2)
+    else:
+        p = w * (nearest > 0)
+    if not p.any():
+        p = w
+    return p / p.sum()
+
+
+def selection_probabilities(X, centres, *, power=2.0, sample_weight=None):
+    """Return the probability of each row to become the next centre, D_i^power / sum_j D_j^power.
+
+    D_i = min_l ||x_i - mu_l|| is the distance to the nearest of the centres chosen so far.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    centres : array of shape (k, d)
+        Chosen so far, at least one.
+    power : float
+        0 takes any row that is not chosen yet, 2 is k-means++, inf takes a farthest row.
+    sample_weight : array of shape (n,), optional
+        Multiplies D_i^power.
+
+    Returns
+    -------
+    array of shape (n,)
+
+    References
+    ----------
+    Book: k-means-kmeans-plus-plus.
+
+    Examples
+    --------
+    >>> selection_probabilities([[0.0], [1.0], [3.0]], [[0.0]])
+    array([0. , 0.1, 0.9])
+    """
+    X, centres = _check_centres(X, centres)
+    w = _check_weights(sample_weight, len(X))
+    if power != np.inf:
+        check_scalar(power, "power", low=0)
+    return _law(w, _nearest_squares(X, centres), power)
+
+
+def seed_centres(X, K, rng, *, power=2.0, sample_weight=None):
+    """Return K rows of X, the first drawn evenly, each next one by ``selection_probabilities``.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    K : int
+        At most n.
+    rng : numpy.random.Generator
+    power : float
+        0 for K different rows (Forgy), 2 for k-means++, inf for farthest-first traversal.
+    sample_weight : array of shape (n,), optional
+
+    Returns
+    -------
+    array of shape (K, d)
+
+    References
+    ----------
+    Book: k-means-init-strategies.
+
+    Examples
+    --------
+    >>> seed_centres([[0.0], [1.0], [9.0]], 2, np.random.default_rng(1), power=np.inf).ravel()
+    array([1., 9.])
+    """
+    X = check_array(X)
+    check_scalar(K, "K", low=1, high=len(X), integer=True)
+    check_rng(rng)
+    w = _check_weights(sample_weight, len(X))
+    if power != np.inf:
+        check_scalar(power, "power", low=0)
+    chosen = [int(rng.choice(len(X), p=w / w.sum()))]
+    nearest = np.full(len(X), np.inf)
+    for _ in range(1, K):
+        nearest = np.minimum(nearest, _assign(X, X[chosen[-1:]]).distances)
+        chosen.append(int(rng.choice(len(X), p=_law(w, nearest, power))))
+    return X[chosen]
+
+
+def k_means_plus_plus(X, K, rng, *, sample_weight=None):
+    """Return K rows of X as centres, each drawn in proportion to its squared distance from the
+    centres drawn before, the first one evenly.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    K : int
+        At most n.
+    rng : numpy.random.Generator
+    sample_weight : array of shape (n,), optional
+
+    Returns
+    -------
+    array of shape (K, d)
+
+    References
+    ----------
+    Book: k-means-kmeans-plus-plus. Arthur and Vassilvitskii (2007), SODA '07, section 2.2.
+
+    Examples
+    --------
+    >>> k_means_plus_plus([[0.0], [0.0], [4.0]], 2, np.random.default_rng(0)).ravel()
+    array([0., 4.])
+    """
+    return seed_centres(X, K, rng, power=2.0, sample_weight=sample_weight)
+
+
+def random_partition(X, K, rng, *, sample_weight=None):
+    """Return the means of K clusters to which the rows are assigned at random, none of them empty.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    K : int
+        At most n.
+    rng : numpy.random.Generator
+    sample_weight : array of shape (n,), optional
+
+    Returns
+    -------
+    array of shape (K, d)
+
+    References
+    ----------
+    Book: k-means-init-strategies.
+    """
+    X = check_array(X)
+    w = _check_weights(sample_weight, len(X))
+    check_scalar(K, "K", low=1, high=np.count_nonzero(w), integer=True)
+    labels = check_rng(rng).integers(K, size=len(X))
+    labels[rng.permutation(np.flatnonzero(w))[:K]] = np.arange(K)
+    return update(X, labels, K, w)
+
+
+#: The power of the distance behind each name of a start.
+_POWERS = {"k-means++": 2.0, "random": 0.0, "farthest": np.inf}
+
+
+def _start(X, K, rng, init, w):
+    if init == "partition":
+        return random_partition(X, K, rng, sample_weight=w)
+    return seed_centres(X, K, rng, power=_POWERS[init], sample_weight=w)
+
+
+def _run(rng, X, K, init, w, max_iter, tol):
+    centres = _start(X, K, rng, init, w)
+    return k_means(X, centres, sample_weight=w, max_iter=max_iter, tol=tol)
+
+
+def k_means_restarts(
+    X,
+    K,
+    rng,
+    *,
+    n_init=10,
+    init="k-means++",
+    sample_weight=None,
+    max_iter=300,
+    tol=0.0,
+    workers=1,
+):
+    """Return the runs of ``k_means`` from ``n_init`` random starts, the best one first.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    K : int
+        At most n.
+    rng : numpy.random.Generator
+    n_init : int
+    init : {"k-means++", "random", "farthest", "partition"}
+        K rows drawn by squared distance, drawn evenly, or each as far as possible from those
+        before; or the means of a random partition.
+    sample_weight : array of shape (n,), optional
+    max_iter, tol :
+        As in ``k_means``.
+    workers : int or map-like callable
+        As in ``base.map_over``; the results do not depend on it.
+
+    Returns
+    -------
+    list of KMeansResult
+        By increasing J, ties in the order of the starts.
+
+    References
+    ----------
+    Book: k-means-init-strategies.
+    """
+    X = check_array(X)
+    check_scalar(K, "K", low=1, integer=True)
+    if len(X) < K:
+        raise ValueError(f"K = {K} clusters need as many rows, X has n_samples={len(X)}: lower K.")
+    check_scalar(n_init, "n_init", low=1, integer=True)
+    check_choice(init, "init", (*_POWERS, "partition"))
+    w = _check_weights(sample_weight, len(X))
+    run = partial(_run, X=X, K=K, init=init, w=w, max_iter=max_iter, tol=tol)
+    starts = check_rng(rng).spawn(n_init)
+    return sorted(map_over(run, starts, workers), key=lambda fit: fit.trace[-1])
+
+
+# How many partitions there are, and the best of them -----------------------------------------
+
+
+def stirling2(n, K):
+    """Return S(n, K) = (1/K!) sum_{i=0}^K (-1)^i C(K, i) (K - i)^n, an exact whole number.
+
+    It counts the partitions of n >= 1 things into K non-empty clusters.
+
+    References
+    ----------
+    Book: k-means-stirling-number.
+
+    Examples
+    --------
+    >>> stirling2(4, 2), stirling2(100, 3) > 10**46
+    (7, True)
+    """
+    check_scalar(n, "n", low=1, integer=True)
+    check_scalar(K, "K", low=0, integer=True)
+    n, K = int(n), int(K)
+    return sum((-1) ** i * comb(K, i) * (K - i) ** n for i in range(K + 1)) // factorial(K)
+
+
+def bell(n):
+    """Return B(n) = sum_{K=1}^n S(n, K), the number of all partitions of n >= 1 things.
+
+    References
+    ----------
+    Book: k-means-bell-number.
+
+    Examples
+    --------
+    >>> [bell(n) for n in range(1, 6)]
+    [1, 2, 5, 15, 52]
+    """
+    check_scalar(n, "n", low=1, integer=True)
+    return sum(stirling2(n, K) for K in range(1, n + 1))
+
+
+def partitions(n, K):
+    """Return every partition of n things into K non-empty clusters, one row of labels for each.
+
+    Clusters are numbered by first appearance, so that each partition comes once.
+
+    Returns
+    -------
+    array of int of shape (S(n, K), n)
+
+    References
+    ----------
+    Book: k-means-stirling-number.
+
+    Examples
+    --------
+    >>> partitions(3, 2)
+    array([[0, 0, 1],
+           [0, 1, 0],
+           [0, 1, 1]])
+    """
+    count = stirling2(n, K)
+    if count * n > 2**25:
+        raise ValueError(f"n = {n}, K = {K} give {count} partitions, too many to list: lower n.")
+    rows = [[0]]
+    for i in range(1, n):
+        rows = [
+            [*row, k]
+            for row in rows
+            for k in range(min(max(row) + 2, K))
+            if max(row) + 1 + (k > max(row)) + n - 1 - i >= K  # the rest can still open K
+        ]
+    return np.array(rows, dtype=np.int64).reshape(count, n)
+
+
+def best_partition(X, K):
+    """Return the partition of least J by looking at all S(n, K) of them.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Few rows: ten points have 9330 partitions into three clusters.
+    K : int
+        At most n.
+
+    Returns
+    -------
+    Partition
+        The first of the best, in lexicographic order of the labels.
+
+    References
+    ----------
+    Book: k-means-global-optimum.
+
+    Examples
+    --------
+    >>> best_partition([[0.0], [1.0], [3.0]], 2)
+    Partition(labels=array([0, 0, 1]), objective=0.5)
+    """
+    X = check_array(X)
+    check_scalar(K, "K", low=1, high=len(X), integer=True)
+    every = partitions(len(X), K)
+    Z = centred_columns(X)[0]
+    J = np.full(len(every), np.einsum("ij,ij->", Z, Z))
+    for k in range(K):
+        member = (every == k).astype(np.float64)
+        J -= ((member @ Z) ** 2).sum(axis=1) / member.sum(axis=1)
+    best = int(np.flatnonzero(J.min() + 1e-12 * abs(J).max() >= J)[0])
+    labels = every[best]
+    return Partition(labels, inertia(X, update(X, labels, K), labels))
+
+
+@compiled
+def split_line(x, best, first):
+    """Fill best[k, j], the least J of the j smallest numbers in k clusters, and first[k, j], where
+    the last of these clusters begins; x increases, best[0, 0] is 0 and the rest infinite.
+    """
+    for j in range(1, len(x) + 1):
+        mean, spread = 0.0, 0.0
+        for i in range(j - 1, -1, -1):  # the last cluster is x[i], ..., x[j - 1]
+            t = x[i] - mean
+            mean += t / (j - i)
+            spread += t * (x[i] - mean)
+            for k in range(1, best.shape[0]):
+                if best[k - 1, i] + spread < best[k, j]:
+                    best[k, j] = best[k - 1, i] + spread
+                    first[k, j] = i
+
+
+def best_partition_on_line(x, K):
+    """Return the partition of n numbers into K clusters of least J, in time K n^2.
+
+    The clusters of a best partition are neighbours on the line, so the last one begins somewhere,
+    and what stands before it is a best partition of fewer numbers into K - 1 clusters.
+
+    Parameters
+    ----------
+    x : array of shape (n,)
+    K : int
+        At most n.
+
+    Returns
+    -------
+    Partition
+        Clusters numbered from the left.
+
+    References
+    ----------
+    Book: k-means-line. Fisher (1958), Journal of the American Statistical Association 53, 789-798.
+
+    Examples
+    --------
+    >>> best_partition_on_line([5.0, 0.0, 1.0, 6.0], 2)
+    Partition(labels=array([1, 0, 0, 1]), objective=1.0)
+    """
+    x = check_vector(x, "x")
+    check_scalar(K, "K", low=1, high=len(x), integer=True)
+    order = np.argsort(x, kind="stable")
+    best = np.full((K + 1, len(x) + 1), np.inf)
+    best[0, 0] = 0.0
+    first = np.zeros((K + 1, len(x) + 1), dtype=np.int64)
+    split_line(x[order] - x.mean(), best, first)
+    labels, end = np.empty(len(x), dtype=np.int64), len(x)
+    for k in range(K, 0, -1):
+        labels[order[first[k, end] : end]] = k - 1
+        end = first[k, end]
+    return Partition(labels, float(best[K, len(x)]))
+
+
+def single_moves(X, labels, K):
+    """Return the change of J when row i moves to cluster k and both means follow.
+
+    It is n_k/(n_k + 1) ||x_i - mu_k||^2 - n_j/(n_j - 1) ||x_i - mu_j||^2 for a row of cluster j.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    labels : array of int of shape (n,)
+        Every cluster 0, ..., K - 1 present.
+    K : int
+
+    Returns
+    -------
+    array of shape (n, K)
+        0 for the row's own cluster; inf where the row is alone in its cluster.
+
+    References
+    ----------
+    Book: k-means-single-moves. Hartigan (1975), Clustering Algorithms, chapter 4.
+
+    Examples
+    --------
+    >>> single_moves([[0.0], [0.0], [0.5], [1.0]], [0, 0, 0, 1], 2)[2].round(4)
+    array([ 0.    , -0.0417])
+    """
+    X = check_array(X)
+    labels, K = _check_partition(labels, len(X), K)
+    centres, rows = update(X, labels, K), np.arange(len(X))
+    counts = np.bincount(labels, minlength=K).astype(float)
+    D, own = squared_distances(X, centres), counts[labels]
+    leave = np.where(own > 1, own / np.maximum(own - 1, 1) * D[rows, labels], -np.inf)
+    change = counts / (counts + 1) * D - leave[:, None]
+    change[rows, labels] = 0.0
+    return change
+
+
+# Judging a clustering ------------------------------------------------------------------------
+
+
+def calinski_harabasz(X, labels):
+    """Return (n - K)/(K - 1) times sum_k n_k ||mu_k - xbar||^2 / sum_i ||x_i - mu_{z_i}||^2.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    labels : array of shape (n,)
+        1 < K < n different values.
+
+    Returns
+    -------
+    float
+        inf if every row lies on the mean of its cluster.
+
+    References
+    ----------
+    Book: k-means-calinski-harabasz. Calinski and Harabasz (1974), Communications in Statistics 3,
+    1-27.
+
+    Examples
+    --------
+    >>> round(calinski_harabasz([[0.0], [1.0], [5.0], [6.0], [10.0]], [0, 0, 1, 1, 1]), 3)
+    10.49
+    """
+    X = check_array(X)
+    labels = np.unique(labels, return_inverse=True)[1].ravel()
+    labels, K = _check_partition(labels, len(X))
+    if not 1 < K < len(X):
+        raise ValueError(f"labels must take between 2 and {len(X) - 1} values, they take {K}.")
+    Z = centred_columns(X)[0]
+    centres = update(Z, labels, K)
+    between = np.bincount(labels) @ (centres**2).sum(axis=1)
+    within = inertia(Z, centres, labels)
+    if within == 0:
+        return np.inf
+    return float((len(X) - K) / (K - 1) * between / within)
+
+
+def adjusted_rand_index(a, b):
+    """Return the agreement of two clusterings on pairs: 1 if they are equal, about 0 by chance.
+
+    With n_uv rows in cluster u of a and v of b, and sums of pairs N = sum C(n_uv, 2),
+    A = sum C(n_u, 2), B = sum C(n_v, 2), T = C(n, 2): (N - AB/T) / ((A + B)/2 - AB/T).
+
+    References
+    ----------
+    Book: k-means-limitations. Hubert and Arabie (1985), Journal of Classification 2, 193-218.
+
+    Examples
+    --------
+    >>> adjusted_rand_index([0, 0, 1, 1], [5, 5, 3, 3])
+    1.0
+    """
+    a, b = (np.unique(labels, return_inverse=True)[1].ravel() for labels in (a, b))
+    if len(a) != len(b) or len(a) < 2:
+        raise ValueError(f"a and b must have one length of at least 2, got {len(a)} and {len(b)}.")
+    table = np.bincount(a * (b.max() + 1) + b)
+    N, A, B = (int((c * (c - 1) // 2).sum()) for c in (table, np.bincount(a), np.bincount(b)))
+    expected = A * B / comb(len(a), 2)
+    most = (A + B) / 2
+    return float((N - expected) / (most - expected)) if most != expected else 1.0
+
+
+def inertia_curve(X, Ks, rng, *, n_init=10, workers=1):
+    """Return the least J found for each K, over ``n_init`` starts of k-means++.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    Ks : sequence of int
+    rng : numpy.random.Generator
+    n_init : int
+    workers : int or map-like callable
+        As in ``base.map_over``.
+
+    Returns
+    -------
+    array of shape (len(Ks),)
+
+    References
+    ----------
+    Book: k-means-choose-k.
+
+    Examples
+    --------
+    >>> inertia_curve([[0.0], [1.0], [3.0]], [1, 2, 3], np.random.default_rng(0)).round(3)
+    array([4.667, 0.5  , 0.   ])
+    """
+    fits = (k_means_restarts(X, K, rng, n_init=n_init, workers=workers)[0] for K in Ks)
+    return np.array([fit.trace[-1] for fit in fits])
+
+
+# Estimators ----------------------------------------------------------------------------------
+
+
+def _own_order(X):
+    """Return an order of the rows that neither their place nor their repetition changes."""
+    return np.argsort(X @ np.random.default_rng(0).standard_normal(X.shape[1]), kind="stable")
+
+
+class _Centres(Clusterer):
+    """What both estimators can do once they have centres."""
+
+    def predict(self, X):
+        """Return the index of the nearest centre for each row, shape (m,)."""
+        return _assign(check_features(self, X), self.cluster_centers_).labels
+
+    def transform(self, X):
+        """Return the distance of each row to each centre, shape (m, K)."""
+        return np.sqrt(squared_distances(check_features(self, X), self.cluster_centers_))
+
+    def fit_transform(self, X, y=None, **options):
+        """Fit and return the distances of the training rows to the centres."""
+        return self.fit(X, **options).transform(X)
+
+    def fit_predict(self, X, y=None, **options):
+        """Fit and return the labels of the training rows."""
+        return self.fit(X, **options).labels_
+
+    def score(self, X, y=None, sample_weight=None):
+        """Return -J: minus the sum of squared distances of the rows to their nearest centres."""
+        X = check_features(self, X)
+        return -inertia(X, self.cluster_centers_, sample_weight=sample_weight)
+
+    def get_feature_names_out(self, input_features=None):
+        """Return the names of the columns of ``transform``."""
+        check_features(self, np.zeros((1, getattr(self, "n_features_in_", 1))))
+        name = type(self).__name__.lower()
+        return np.array([f"{name}{k}" for k in range(len(self.cluster_centers_))], dtype=object)
+
+
+class KMeans(_Centres):
+    """K clusters of least J = sum_i w_i min_k ||x_i - mu_k||^2, by Lloyd's algorithm.
+
+    The best of ``n_init`` runs is kept. Where a run ends depends on its start; neither the order
+    of the rows nor writing a row of weight 2 as two rows changes the starts.
+
+    Parameters
+    ----------
+    n_clusters : int
+        K, at most the number of distinct rows.
+    init : {"k-means++", "random", "farthest", "partition"} or array of shape (K, d)
+        As in ``k_means_restarts``; an array is the one start.
+    n_init : int
+    max_iter : int
+    tol : float
+        A run stops when no label changes, or when a step lowers J by at most ``tol`` times J.
+    random_state : None, int or numpy.random.Generator
+    workers : int or map-like callable
+        Where the starts run, as in ``base.map_over``.
+
+    Attributes
+    ----------
+    cluster_centers_ : array of shape (K, d)
+    labels_ : array of shape (n,)
+    inertia_ : float
+        J, the least of all starts.
+    trace_ : array of shape (n_iter_ + 1,)
+        J after each assignment of the best run.
+    n_iter_ : int
+    converged_ : bool
+    n_features_in_ : int
+
+    References
+    ----------
+    Book: k-means-lloyd.
+
+    Examples
+    --------
+    >>> model = KMeans(2, random_state=0).fit([[0.0], [1.0], [5.0], [6.0]])
+    >>> sorted(model.cluster_centers_.ravel()), model.inertia_
+    ([np.float64(0.5), np.float64(5.5)], 1.0)
+    """
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        init="k-means++",
+        n_init=10,
+        max_iter=300,
+        tol=0.0,
+        random_state=None,
+        workers=1,
+    ):
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.workers = workers
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Cluster the rows of X; y is ignored; return self."""
+        X = check_array(X)
+        w = _check_weights(sample_weight, len(X))
+        K = check_scalar(self.n_clusters, "n_clusters", low=1, integer=True)
+        options = {"max_iter": self.max_iter, "tol": self.tol}
+        if isinstance(self.init, str):
+            order, rng = _own_order(X), random_generator(self.random_state)
+            runs = k_means_restarts(
+                X[order],
+                K,
+                rng,
+                n_init=self.n_init,
+                init=self.init,
+                sample_weight=w[order],
+                workers=self.workers,
+                **options,
+            )
+            best = runs[0]._replace(labels=runs[0].labels[np.argsort(order)])
+        else:
+            best = k_means(X, self._given_start(K), sample_weight=w, **options)
+        self.labels_ = best.labels
+        return self._store(best, X.shape[1])
+
+    def fit_chunks(self, chunks, workers=1):
+        """Fit to chunks X or (X, sample_weight), read once for each step; return self.
+
+        From one start the result is that of ``fit`` on all rows together. Starts that are drawn
+        are drawn from the first chunk: mix the rows. There are no ``labels_``; ``predict`` gives
+        those of each chunk. ``chunks`` is a list, or a function that returns an iterator;
+        ``workers`` is as in ``mllib.chunks.reduce_chunks``.
+        """
+        again = as_passes(chunks)
+        K = check_scalar(self.n_clusters, "n_clusters", low=1, integer=True)
+        if isinstance(self.init, str):
+            starts = self._starts_from(next(iter(again()), None), K)
+        else:
+            starts = [self._given_start(K)]
+        options = {"max_iter": self.max_iter, "tol": self.tol, "workers": workers}
+        fits = [k_means_over_chunks(again, start, **options) for start in starts]
+        return self._store(min(fits, key=lambda fit: fit.trace[-1]), fits[0].centres.shape[1])
+
+    def _starts_from(self, chunk, K):
+        """Return starting centres drawn from the first chunk."""
+        if chunk is None:
+            raise ValueError("chunks must hold at least one chunk: the iterator was empty.")
+        X, w = chunk_parts(chunk() if callable(chunk) else chunk, ("X", "sample_weight"), 1)
+        X = check_array(X)
+        w = _check_weights(w, len(X))
+        if len(X) < K:
+            raise ValueError(f"n_clusters={K} needs at least {K} rows in the first chunk.")
+        check_scalar(self.n_init, "n_init", low=1, integer=True)
+        check_choice(self.init, "init", (*_POWERS, "partition"))
+        order, rng = _own_order(X), random_generator(self.random_state)
+        return [_start(X[order], K, r, self.init, w[order]) for r in rng.spawn(self.n_init)]
+
+    def _given_start(self, K):
+        centres = check_array(self.init, "init")
+        if len(centres) != K:
+            raise ValueError(f"init must have n_clusters = {K} rows, got {len(centres)}.")
+        return centres
+
+    def _store(self, best, d):
+        if not best.converged:
+            fall = (best.trace[-2] - best.trace[-1]) / best.trace[-2]
+            convergence_warning(
+                f"KMeans stopped at max_iter={self.max_iter}; its last step lowered J by the share "
+                f"{fall:.2g}, tol={self.tol}: raise max_iter."
+            )
+        self.cluster_centers_ = best.centres
+        self.trace_, self.inertia_ = best.trace, float(best.trace[-1])
+        self.n_iter_, self.converged_ = best.n_iter, best.converged
+        self.n_features_in_ = d
+        return self
+
+
+class MiniBatchKMeans(_Centres):
+    """K clusters of small J from one small batch of rows at a time.
+
+    Parameters
+    ----------
+    n_clusters : int
+        K, at most the number of rows.
+    batch_size : int
+    max_iter : int
+        Passes over the data in ``fit``, each in a new random order.
+    random_state : None, int or numpy.random.Generator
+
+    Attributes
+    ----------
+    cluster_centers_ : array of shape (K, d)
+    counts_ : array of shape (K,)
+        Weight that each centre has received.
+    labels_ : array of shape (n,)
+        Of the rows of the last ``fit`` or ``partial_fit``.
+    inertia_ : float
+        J of these rows.
+    n_iter_ : int
+        Passes.
+    n_features_in_ : int
+
+    References
+    ----------
+    Book: k-means-mini-batch.
+
+    Examples
+    --------
+    >>> model = MiniBatchKMeans(2, random_state=0).fit([[0.0], [1.0], [5.0], [6.0]])
+    >>> sorted(model.cluster_centers_.ravel().round(9))
+    [np.float64(0.5), np.float64(5.5)]
+    """
+
+    def __init__(self, n_clusters=8, *, batch_size=256, max_iter=10, random_state=None):
+        self.n_clusters = n_clusters
+        self.batch_size = batch_size
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def _begin(self, X, rng):
+        K = check_scalar(self.n_clusters, "n_clusters", low=1, integer=True)
+        if len(X) < K:
+            raise ValueError(
+                f"n_clusters = {K} clusters need as many rows, X has n_samples={len(X)}: lower it."
+            )
+        self.cluster_centers_ = k_means_plus_plus(X, K, rng)
+        self.counts_ = np.zeros(K)
+        self.n_iter_, self.n_features_in_ = 0, X.shape[1]
+
+    def _step(self, X):
+        found = mini_batch_step(X, self.cluster_centers_, self.counts_)
+        self.cluster_centers_, self.counts_ = found
+
+    def _finish(self, X):
+        self.labels_, distances = _assign(X, self.cluster_centers_)
+        self.inertia_ = float(distances.sum())
+        return self
+
+    def fit(self, X, y=None):
+        """Start anew and pass over the rows ``max_iter`` times; return self."""
+        X = check_array(X)
+        size = check_scalar(self.batch_size, "batch_size", low=1, integer=True)
+        passes = check_scalar(self.max_iter, "max_iter", low=1, integer=True)
+        rng = random_generator(self.random_state)
+        self._begin(X, rng)
+        for self.n_iter_ in range(1, passes + 1):
+            rows = rng.permutation(len(X))
+            for first in range(0, len(X), size):
+                self._step(X[rows[first : first + size]])
+        return self._finish(X)
+
+    def partial_fit(self, X, y=None):
+        """Take one step with X as the batch; the first call also draws the start from it."""
+        started = hasattr(self, "n_features_in_")
+        X = check_features(self, X) if started else check_array(X)
+        if not started:
+            self._begin(X, random_generator(self.random_state))
+        self.n_iter_ += 1
+        self._step(X)
+        return self._finish(X)

@@ -1,0 +1,941 @@
+"""Principal components from covariances, inner products, kernels, distances and paths.
+
+Chapter: Unsupervised learning, *Principal components*. Main references: Jolliffe (2002),
+Schölkopf, Smola and Müller (1998), Tenenbaum, de Silva and Langford (2000).
+"""
+
+import numbers
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import eigh, svd
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components, dijkstra
+from scipy.sparse.linalg import eigsh
+
+from mllib.base import (
+    Transformer,
+    check_array,
+    check_choice,
+    check_features,
+    check_fitted,
+    check_kernel_values,
+    check_scalar,
+    check_square,
+    check_vector,
+)
+from mllib.chunks import chunk_parts, reduce_chunks
+from mllib.kernels import (
+    _centre,
+    center_kernel,
+    center_kernel_vectors,
+    check_psd,
+    default_width,
+    linear_kernel,
+    polynomial_kernel,
+    rbf_kernel,
+)
+from mllib.nearest_neighbours import neighbours
+
+__all__ = [
+    "PCA",
+    "Components",
+    "Isomap",
+    "KernelComponents",
+    "KernelPCA",
+    "Moments",
+    "Scaling",
+    "classical_scaling",
+    "components_from_moments",
+    "covariance",
+    "fixed_signs",
+    "geodesic_distances",
+    "kernel_components",
+    "kernel_scores",
+    "moments",
+    "neighbourhood_graph",
+    "principal_components",
+    "project",
+    "reconstruct",
+    "reconstruction_error",
+    "sine_between",
+]
+
+_EPS, _TINY = np.finfo(float).eps, np.finfo(float).tiny
+
+
+# Records -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """What principal components need to know of a sample; ``+`` joins two disjoint samples."""
+
+    n: float  #: number of rows, or the sum of their weights
+    mean: np.ndarray  #: mean of the rows, shape (d,)
+    scatter: np.ndarray  #: sum over i of (x_i - mean)(x_i - mean)^T, shape (d, d)
+
+    def __add__(self, other):
+        """Return the moments of the rows of both (eq-pca-merge)."""
+        if self.mean.shape != other.mean.shape:
+            raise ValueError(
+                f"both samples must have the same columns, got {len(self.mean)} and "
+                f"{len(other.mean)}."
+            )
+        n, gap = self.n + other.n, other.mean - self.mean
+        between = self.n * other.n / n * np.outer(gap, gap)
+        mean = self.mean + other.n / n * gap
+        return Moments(n, mean, self.scatter + other.scatter + between)
+
+
+class Components(NamedTuple):
+    """The directions in which a sample spreads most, with its variance along each."""
+
+    mean: np.ndarray  #: what is subtracted first: the mean of the rows, or 0, shape (d,)
+    V: np.ndarray  #: column j is the principal direction v_j, shape (d, k)
+    variances: np.ndarray  #: lambda_1 >= ... >= lambda_k > 0, shape (k,)
+    total: float  #: the variance in all directions together, the trace of the covariance
+
+
+class KernelComponents(NamedTuple):
+    """Principal components of features that are known by their inner products only."""
+
+    alpha: np.ndarray  #: v_j = sum_i alpha_ij (phi(x_i) - mean), of length 1, shape (n, k)
+    variances: np.ndarray  #: lambda_1 >= ... >= lambda_k > 0, shape (k,)
+    means: np.ndarray  #: K 1/n, with which new points are centred, shape (n,)
+
+
+class Scaling(NamedTuple):
+    """Points whose distances are, or are close to, those given."""
+
+    Y: np.ndarray  #: coordinates with mean 0, uncorrelated, shape (n, k)
+    values: np.ndarray  #: all eigenvalues of B = -1/2 (I - J) D^2 (I - J), falling, shape (n,)
+
+
+# Functions: moments --------------------------------------------------------------------------
+
+
+def _check_weights(weights, n):
+    """Return the weights as a vector, or None."""
+    if weights is None:
+        return None
+    if isinstance(weights, numbers.Real):
+        weights = np.full(n, weights)
+    weights = check_vector(weights, "sample_weight", length=n)
+    if (weights < 0).any() or not weights.any():
+        raise ValueError(
+            "sample_weight must not be negative and not all of it zero: a weight of 2 counts a row "
+            "twice, a weight of 0 leaves it out."
+        )
+    return weights
+
+
+def _blocks(X):
+    """Return slices of rows that stay in the cache."""
+    size = max(1, 2**16 // X.shape[1])
+    return [slice(i, i + size) for i in range(0, len(X), size)]
+
+
+def _mean(X, w):
+    """Return the mean with weights w, counted from the first row: constant columns are exact."""
+    return X[0] + sum(w[b] @ (X[b] - X[0]) for b in _blocks(X)) / w.sum()
+
+
+def moments(X, weights=None):
+    """Return n, the mean and the scatter sum_i w_i (x_i - mean)(x_i - mean)^T of a sample.
+
+    Those of disjoint samples add up.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    weights : array of shape (n,), optional
+        How often each row counts.
+
+    References
+    ----------
+    Book: pca-moments.
+
+    Examples
+    --------
+    >>> moments([[1.0, 0.0], [3.0, 4.0]]).scatter
+    array([[2., 4.],
+           [4., 8.]])
+    """
+    X = check_array(X)
+    weights = _check_weights(weights, len(X))
+    w = np.ones(len(X)) if weights is None else weights
+    mean, scatter = _mean(X, w), np.zeros((X.shape[1], X.shape[1]))
+    for rows in _blocks(X):
+        Z = X[rows] - mean
+        scatter += Z.T @ (Z if weights is None else w[rows, None] * Z)
+    return Moments(float(w.sum()), mean, scatter)
+
+
+def covariance(X):
+    """Return Sigma = 1/n sum_i (x_i - mean)(x_i - mean)^T, shape (d, d).
+
+    Examples
+    --------
+    >>> covariance([[1.0, 0.0], [3.0, 4.0]])
+    array([[1., 2.],
+           [2., 4.]])
+    """
+    found = moments(X)
+    return found.scatter / found.n
+
+
+# Functions: components -----------------------------------------------------------------------
+
+
+def fixed_signs(V):
+    """Turn columns around so that the largest entry of each in absolute value is positive.
+
+    Of entries that are equally large to eight digits the first one counts, so that rounding does
+    not decide.
+
+    Parameters
+    ----------
+    V : array of shape (d, k)
+
+    Examples
+    --------
+    >>> fixed_signs(np.array([[-3.0, 1.0], [1.0, -1.0]]))
+    array([[ 3.,  1.],
+           [-1., -1.]])
+    """
+    size = np.abs(V)
+    first = np.argmax(size >= (1 - 1e-8) * size.max(axis=0), axis=0)
+    return np.where(V[first, np.arange(V.shape[1])] < 0, -V, V)
+
+
+def _largest(C, k):
+    """Return the k largest eigenvalues of a symmetric matrix, falling, and their vectors."""
+    m = len(C)
+    if m > 400 and k <= min(20, m // 20):
+        start = np.random.default_rng(0).standard_normal(m)
+        values, V = eigsh(C, k, which="LA", v0=start)
+        order = np.argsort(values)
+        values, V = values[order], V[:, order]
+    else:
+        values, V = eigh(C, subset_by_index=None if k == m else [m - k, m - 1])
+    return values[::-1].copy(), V[:, ::-1]
+
+
+def _by_svd(Z, n, k):
+    """Return s_j^2 / n and the right singular vectors of Z, j <= k."""
+    s, Vt = svd(Z, full_matrices=False)[1:]
+    return s[:k] ** 2 / n, Vt[:k].T
+
+
+def _by_gram(Z, n, k):
+    """Return the eigenvalues of Z Z^T / n, and v_j = Z^T a_j / sqrt(n lambda_j)."""
+    values, A = _largest(Z @ Z.T / n, k)
+    return values, Z.T @ A / np.sqrt(n * np.maximum(values, _TINY))
+
+
+def _check_k(k):
+    """Check what may be said of a number of components: None, a whole number, a share."""
+    if k is None or (isinstance(k, numbers.Real) and not isinstance(k, numbers.Integral)):
+        return k if k is None else check_scalar(k, "n_components", low=0, high=1, open_low=True)
+    return _whole(k)
+
+
+def _whole(k):
+    return check_scalar(k, "n_components", low=1, integer=True)
+
+
+def _count(k, values, total, noise, shape):
+    """Return how many components are kept; variances up to ``noise`` are rounding."""
+    rank = int(np.count_nonzero(values > noise))
+    if rank == 0:
+        raise ValueError(
+            f"X is constant (n_samples = {shape[0]}, n_features = {shape[1]}): there is no "
+            f"direction in which it varies; pass rows that differ."
+        )
+    if k is None:
+        return rank
+    if not isinstance(k, numbers.Integral):
+        held = np.cumsum(values[:rank])
+        return min(rank, int(np.searchsorted(held, k * total * (1 - 1e-12))) + 1)
+    if k > rank:
+        raise ValueError(
+            f"n_components must be at most {rank}, the number of directions in which X varies "
+            f"(n_samples = {shape[0]}, n_features = {shape[1]}), got {k}."
+        )
+    return int(k)
+
+
+def principal_components(X, k=None, *, weights=None, center=True, method="auto"):
+    """Return the directions v_1, ..., v_k in which X varies most: Sigma v_j = lambda_j v_j.
+
+    Sigma = 1/n sum_i (x_i - mean)(x_i - mean)^T. Among all orthonormal v_1, ..., v_k they have the
+    largest sum of variances, and the rows projected on them are closest to the rows themselves.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    k : int, float or None
+        How many; a share in (0, 1) of the total variance that the smallest sufficient number of
+        them must hold; or None for all directions of positive variance.
+    weights : array of shape (n,), optional
+        How often each row counts.
+    center : bool
+        With False the mean stays, and Sigma + mean mean^T takes the place of Sigma.
+    method : {"auto", "svd", "covariance", "gram"}
+        Singular values of the centred rows; eigenvalues of the (d, d) covariance; or of the (n, n)
+        matrix of inner products. "auto" takes the smaller of the two matrices, and where a
+        variance below 1e-6 of the largest is asked for, which they would blur, the singular values.
+
+    Returns
+    -------
+    Components
+
+    Raises
+    ------
+    ValueError
+        If X is constant, or k is above the number of directions in which X varies.
+
+    References
+    ----------
+    Book: pca-pca-components, pca-svd. Jolliffe (2002), Chapters 1 and 3.
+
+    Examples
+    --------
+    >>> found = principal_components([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]])
+    >>> found.V.ravel(), found.variances.round(4)
+    (array([0.6, 0.8]), array([16.6667]))
+    """
+    X, k = check_array(X, min_samples=2), _check_k(k)
+    check_choice(method, "method", ("auto", "svd", "covariance", "gram"))
+    if not isinstance(center, (bool, np.bool_)):
+        raise ValueError(f"center must be True or False, got {center!r}.")
+    weights = _check_weights(weights, len(X))
+    if weights is not None:
+        X, weights = X[weights > 0], weights[weights > 0]
+    n, d = X.shape
+    most = max(1, min(n - bool(center), d))
+    wanted = min(k, most) if isinstance(k, numbers.Integral) else most
+    way = ("covariance" if d <= n else "gram") if method == "auto" else method
+    if way == "covariance":
+        mean, total, values, V = _from_moments(moments(X, weights), wanted, center)
+    else:
+        Z, mean, size, total = _rows(X, weights, center)
+        values, V = (_by_svd if way == "svd" else _by_gram)(Z, size, wanted)
+    if method == "auto" and values[_last(k, values, total)] < 1e-6 * values[0]:
+        Z, mean, size, total = _rows(X, weights, center)
+        way, (values, V) = "svd", _by_svd(Z, size, most)
+    if way == "svd":  # what rounding makes of 0: in the singular values, and in the mean
+        root = max(n, d) * np.sqrt(max(values[0], 0)) + 4 * np.abs(mean).max()
+        noise = (_EPS * root) ** 2
+    else:
+        noise = 10 * min(n, d) * _EPS * values[0]
+    k = _count(k, values, total, noise, X.shape)
+    return Components(mean, fixed_signs(V[:, :k]), values[:k], total)
+
+
+def _rows(X, weights, center):
+    """Return Z with Sigma = Z^T Z / n, the mean, n, and the total variance."""
+    w = np.ones(len(X)) if weights is None else weights
+    mean = _mean(X, w) if center else np.zeros(X.shape[1])
+    Z = X - mean
+    if weights is not None:
+        Z *= np.sqrt(w)[:, None]
+    return Z, mean, w.sum(), float(np.vdot(Z, Z) / w.sum())
+
+
+def _from_moments(found, k, center=True):
+    """Return the mean, the total variance and the k largest eigenvalues with their vectors."""
+    Sigma, mean = found.scatter / found.n, found.mean
+    if not center:
+        Sigma, mean = Sigma + np.outer(mean, mean), np.zeros_like(mean)
+    return mean, float(np.trace(Sigma)), *_largest(Sigma, k)
+
+
+def _last(k, values, total):
+    """Return the index of the smallest variance that is asked for."""
+    if k is None or isinstance(k, numbers.Integral):
+        return len(values) - 1
+    return min(len(values) - 1, int(np.searchsorted(np.cumsum(values), k * total)))
+
+
+def components_from_moments(found, k=None):
+    """Return the principal components of a sample of which only the moments are at hand.
+
+    Variances below about 1e-14 d of the largest are rounding, and count as 0.
+
+    Parameters
+    ----------
+    found : Moments
+    k : int, float or None
+        As in ``principal_components``.
+
+    Returns
+    -------
+    Components
+
+    References
+    ----------
+    Book: pca-moments.
+
+    Examples
+    --------
+    >>> parts = moments([[0.0, 0.0]]) + moments([[3.0, 4.0], [6.0, 8.0]])
+    >>> components_from_moments(parts).variances.round(4)
+    array([16.6667])
+    """
+    k, d = _check_k(k), len(found.mean)
+    wanted = min(k, d) if isinstance(k, numbers.Integral) else d
+    mean, total, values, V = _from_moments(found, wanted)
+    noise = 10 * d * _EPS * max(values[0], _EPS * float(mean @ mean))
+    k = _count(k, values, total, noise, (int(found.n), d))
+    return Components(mean, fixed_signs(V[:, :k]), values[:k], total)
+
+
+def project(X, components):
+    """Return the scores z_ij = v_j^T (x_i - mean), shape (n, k).
+
+    Examples
+    --------
+    >>> X = [[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]]
+    >>> project(X, principal_components(X)).ravel()
+    array([-5.,  0.,  5.])
+    """
+    return (check_array(X) - components.mean) @ components.V
+
+
+def reconstruct(Y, components):
+    """Return the rows mean + sum_j z_ij v_j, shape (n, d).
+
+    Examples
+    --------
+    >>> reconstruct([[5.0]], principal_components([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]]))
+    array([[6., 8.]])
+    """
+    return components.mean + check_array(Y, "Y") @ components.V.T
+
+
+def reconstruction_error(X, components):
+    """Return 1/n sum_i ||x_i - x'_i||^2, where x'_i is rebuilt from the scores of x_i.
+
+    Examples
+    --------
+    >>> X = [[0.0, 1.0], [0.0, -1.0], [2.0, 0.0], [-2.0, 0.0]]
+    >>> reconstruction_error(X, principal_components(X, 1))
+    0.5
+    """
+    X = check_array(X)
+    gap = X - reconstruct(project(X, components), components)
+    return float(np.einsum("ij,ij->", gap, gap) / len(X))
+
+
+def sine_between(v, w):
+    """Return the sine of the angle between the lines along v and along w.
+
+    It is the length of what is left of one unit vector after projection on the other; signs make no
+    difference, and small angles keep their digits.
+
+    Examples
+    --------
+    >>> sine_between([1.0, 0.0], [-4.0, 3.0])
+    0.6
+    """
+    v = check_vector(v, "v")
+    w = check_vector(w, "w", length=len(v))
+    if not v.any() or not w.any():
+        raise ValueError("v and w must not be 0, which has no direction.")
+    v, w = v / np.linalg.norm(v), w / np.linalg.norm(w)
+    return float(np.linalg.norm(w - v * (v @ w)))
+
+
+# Functions: kernels --------------------------------------------------------------------------
+
+
+def kernel_components(K, k=None):
+    """Return alpha and lambda of v_j = sum_i alpha_ij (phi(x_i) - mean), ||v_j|| = 1.
+
+    (1/n) K_c a_j = lambda_j a_j with the centred K_c and unit vectors a_j; alpha_j is
+    a_j / sqrt(n lambda_j).
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        k(x_i, x_j), not centred. Negative eigenvalues of K_c are left out.
+    k : int or None
+        How many; None for all whose variance is above rounding.
+
+    Returns
+    -------
+    KernelComponents
+
+    Raises
+    ------
+    ValueError
+        If fewer than k variances are positive.
+
+    References
+    ----------
+    Book: pca-kernel-pca, pca-kpca-normalisation. Schölkopf, Smola and Müller (1998).
+
+    Examples
+    --------
+    >>> found = kernel_components([[0.0, 0.0, 0.0], [0.0, 25.0, 50.0], [0.0, 50.0, 100.0]])
+    >>> found.alpha[[0, 2]].ravel().round(4), found.variances.round(4)
+    (array([ 0.1, -0.1]), array([16.6667]))
+    """
+    K = check_square(K, "K", symmetric=True)
+    return _kernel_components(K, k, K.shape)
+
+
+def _kernel_components(K, k, shape):
+    """Do as ``kernel_components``, for a symmetric K made from data of this shape."""
+    n, K_c = len(K), _centre(K)
+    values, A = _largest(K_c, n if k is None else min(_whole(k), n))
+    k = _count(k, values, 0.0, 10 * n * _EPS * max(K.max(), -K.min()), shape)
+    values, A = values[:k], fixed_signs(A[:, :k])
+    return KernelComponents(A / np.sqrt(values), values / n, K.mean(axis=0))
+
+
+def kernel_scores(k_x, components):
+    """Return the scores alpha^T k_xc of new points, k_xc being the centred kernel vector.
+
+    Parameters
+    ----------
+    k_x : array of shape (n, m)
+        The kernel vectors of m points as columns.
+    components : KernelComponents
+
+    Returns
+    -------
+    array of shape (m, k)
+
+    References
+    ----------
+    Book: pca-kpca-centering.
+
+    Examples
+    --------
+    >>> found = kernel_components([[0.0, 0.0, 0.0], [0.0, 25.0, 50.0], [0.0, 50.0, 100.0]])
+    >>> kernel_scores([[0.0], [75.0], [150.0]], found).round(4)
+    array([[-10.]])
+    """
+    return center_kernel_vectors(k_x, components.means).T @ components.alpha
+
+
+# Functions: distances ------------------------------------------------------------------------
+
+
+def _check_distances(D):
+    """Return D as a symmetric matrix of distances with the diagonal 0."""
+    D = check_square(D, "D", symmetric=True)
+    if (D < 0).any() or (np.diag(D) != 0).any():
+        raise ValueError(
+            "D must hold distances: no entry below 0, and 0 on the diagonal; turn similarities "
+            "into distances first."
+        )
+    return D
+
+
+def classical_scaling(D, k=None):
+    """Return points whose distances are D, if there are any: B = -1/2 (I - J) D^2 (I - J) = Y Y^T.
+
+    D^2 holds the squares of the entries. Points with exactly these distances exist if and only if
+    B has no negative eigenvalue; otherwise the positive ones give the best they can.
+
+    Parameters
+    ----------
+    D : array of shape (n, n)
+        Symmetric, with the diagonal 0.
+    k : int or None
+        Number of coordinates; None for one for each eigenvalue above rounding.
+
+    Returns
+    -------
+    Scaling
+
+    Raises
+    ------
+    ValueError
+        If D is not square and symmetric, or fewer than k eigenvalues are positive.
+
+    References
+    ----------
+    Book: pca-classical-scaling. Torgerson (1952); Mardia, Kent and Bibby (1979), Theorem 14.2.1.
+
+    Examples
+    --------
+    >>> classical_scaling([[0.0, 3.0, 4.0], [3.0, 0.0, 5.0], [4.0, 5.0, 0.0]]).Y.shape
+    (3, 2)
+    """
+    D = _check_distances(D)
+    B = center_kernel(-0.5 * D**2)
+    values, A = _largest(B, len(B))
+    k = _count(k if k is None else _whole(k), values, 0.0, 10 * _EPS * np.sum(D**2), D.shape)
+    return Scaling(fixed_signs(A[:, :k]) * np.sqrt(values[:k]), values)
+
+
+# Functions: paths ----------------------------------------------------------------------------
+
+
+def neighbourhood_graph(X, k):
+    """Return the lengths of the edges from each row to its k nearest other rows, shape (n, n).
+
+    Two points are joined if either is among the k nearest of the other, so an entry may stand on
+    one side of the diagonal only. Of equally near rows those with the lowest index count.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    k : int
+        From 1 to n - 1.
+
+    Returns
+    -------
+    scipy.sparse.csr_array
+
+    References
+    ----------
+    Book: pca-isomap.
+
+    Examples
+    --------
+    >>> neighbourhood_graph([[0.0], [1.0], [3.0]], 1).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 2., 0.]])
+    """
+    X = check_array(X, min_samples=2)
+    n = len(X)
+    check_scalar(k, "n_neighbors", low=1, integer=True)
+    if k >= n:
+        raise ValueError(
+            f"n_neighbors must be below the number of rows, n_samples = {n}, got {k}: a row has "
+            f"{n - 1} others."
+        )
+    found = neighbours(X, X, k + 1)
+    other = found.index != np.arange(n)[:, None]
+    other[other.all(axis=1), -1] = False  # k + 1 equal rows came first: the last one goes
+    index, near = found.index[other], found.distance[other]
+    return csr_array((near, index, np.arange(0, n * k + 1, k)), shape=(n, n))
+
+
+def geodesic_distances(graph):
+    """Return the lengths of the shortest paths between all nodes of a graph, shape (n, n).
+
+    Parameters
+    ----------
+    graph : sparse array of shape (n, n)
+        Lengths of edges; each may be walked both ways.
+
+    Raises
+    ------
+    ValueError
+        If the graph is in several pieces, with their number.
+
+    References
+    ----------
+    Book: pca-isomap. Dijkstra (1959).
+
+    Examples
+    --------
+    >>> geodesic_distances(neighbourhood_graph([[0.0], [1.0], [3.0]], 1))
+    array([[0., 1., 3.],
+           [1., 0., 2.],
+           [3., 2., 0.]])
+    """
+    G = dijkstra(graph, directed=False)
+    if not np.isfinite(G[0]).all():
+        pieces = connected_components(graph, directed=False)[0]
+        raise ValueError(
+            f"the neighbourhood graph is in {pieces} pieces, and there is no path between them: "
+            f"increase n_neighbors, or embed each piece by itself."
+        )
+    return np.minimum(G, G.T)  # the two ways are summed in opposite orders
+
+
+def _connecting(X):
+    """Return the graph of the smallest of 5, 6, 7, ... neighbours that is in one piece."""
+    for k in range(min(5, len(X) - 1), len(X)):
+        graph = neighbourhood_graph(X, k)
+        if connected_components(graph, directed=False)[0] == 1:
+            return graph
+    raise AssertionError("each row is joined to all others")  # pragma: no cover
+
+
+# Estimators ----------------------------------------------------------------------------------
+
+
+class _Scores(Transformer):
+    """A transformer whose outputs are numbered coordinates."""
+
+    def get_feature_names_out(self, input_features=None):
+        """Return the names of the outputs: pca0, pca1, ... for a PCA."""
+        check_fitted(self)
+        name = type(self).__name__.lower()
+        return np.array([f"{name}{j}" for j in range(self._n_features_out)], dtype=object)
+
+
+def _chunk_moments(chunk):
+    """Return the moments of a chunk X, (X, y) or (X, y, sample_weight)."""
+    X, _, weights = chunk_parts(chunk, ("X", "y", "sample_weight"), 1)
+    return moments(X, weights)
+
+
+class PCA(_Scores):
+    """Principal components: the scores z_j = v_j^T (x - mean) of largest variance.
+
+    Minimises 1/n sum_i s_i ||x_i - mean - V V^T (x_i - mean)||^2 over V with k orthonormal columns.
+
+    Parameters
+    ----------
+    n_components : int, float or None
+        k; a share in (0, 1) of the variance to be held; None for all directions in which the
+        training rows vary.
+    whiten : bool
+        Whether each score is divided by its standard deviation.
+    center : bool
+        Whether the mean is subtracted. Without, the first direction is near the mean if that is
+        large.
+    method : {"auto", "svd", "covariance", "gram"}
+        As in ``principal_components``.
+
+    Attributes
+    ----------
+    components_ : array of shape (k, d)
+        Row j is v_j; its entry of largest absolute value is positive.
+    explained_variance_ : array of shape (k,)
+        lambda_j with the divisor n (scikit-learn's are n / (n - 1) times as large).
+    explained_variance_ratio_ : array of shape (k,)
+        lambda_j over the total variance.
+    mean_ : array of shape (d,)
+    n_components_ : int
+        k.
+
+    References
+    ----------
+    Book: pca-pca-components. Jolliffe (2002).
+
+    Examples
+    --------
+    >>> model = PCA(1).fit([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]])
+    >>> model.transform([[9.0, 12.0]]), model.inverse_transform([[10.0]])
+    (array([[10.]]), array([[ 9., 12.]]))
+    """
+
+    def __init__(self, n_components=None, whiten=False, center=True, method="auto"):
+        self.n_components = n_components
+        self.whiten = whiten
+        self.center = center
+        self.method = method
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Fit to the rows of X, shape (n, d); a weight counts a row that often; return self."""
+        return self._keep(
+            principal_components(
+                X,
+                self.n_components,
+                weights=sample_weight,
+                center=self.center,
+                method=self.method,
+            )
+        )
+
+    def fit_chunks(self, chunks, workers=1):
+        """Fit to chunks X or (X, None, sample_weight), read one after the other; return self.
+
+        The result is that of ``fit`` on all rows together, by way of the covariance whatever
+        ``method`` says; ``workers`` is as in ``mllib.chunks.reduce_chunks``.
+        """
+        if not self.center:
+            raise ValueError("fit_chunks centres the rows: set center=True.")
+        total = reduce_chunks(_chunk_moments, chunks, workers).value
+        return self._keep(components_from_moments(total, self.n_components))
+
+    def _keep(self, found):
+        if not isinstance(self.whiten, (bool, np.bool_)):
+            raise ValueError(f"whiten must be True or False, got {self.whiten!r}.")
+        self.components_, self.mean_ = found.V.T, found.mean
+        self.explained_variance_ = found.variances
+        self.explained_variance_ratio_ = found.variances / found.total
+        self.n_components_ = self._n_features_out = len(found.variances)
+        self.n_features_in_ = len(found.mean)
+        return self
+
+    def transform(self, X):
+        """Return the scores, shape (m, k)."""
+        Y = (check_features(self, X) - self.mean_) @ self.components_.T
+        return Y / np.sqrt(self.explained_variance_) if self.whiten else Y
+
+    def inverse_transform(self, X):
+        """Return mean + sum_j z_ij v_j for scores X of shape (m, k)."""
+        check_fitted(self)
+        Y = check_array(X)
+        if Y.shape[1] != self.n_components_:
+            raise ValueError(f"X must hold {self.n_components_} scores a row, got {Y.shape[1]}.")
+        if self.whiten:
+            Y = Y * np.sqrt(self.explained_variance_)
+        return Y @ self.components_ + self.mean_
+
+
+class KernelPCA(_Scores):
+    """Principal components of the features of a kernel: scores v_j^T (phi(x) - mean).
+
+    Parameters
+    ----------
+    n_components : int or None
+        k; None for all whose variance is above rounding.
+    kernel : {"linear", "polynomial", "rbf", "precomputed"} or callable
+        A callable ``kernel(X, Y)`` returns the matrix k(x_i, y_j). With "precomputed", X is
+        K of shape (n, n) in ``fit`` and of shape (m, n) in ``transform``.
+    ell : float or "scale"
+        Length in exp(-||x - y||^2 / (2 ell^2)) and in (coef0 + x^T y / ell^2)^degree; "scale"
+        takes ``default_width(X)``.
+    degree, coef0 : int, float
+        Of the polynomial kernel.
+
+    Attributes
+    ----------
+    dual_coef_ : array of shape (n, k)
+        alpha: v_j = sum_i alpha_ij (phi(x_i) - mean) has length 1.
+    explained_variance_ : array of shape (k,)
+        lambda_j, the variance of score j over the training points.
+    X_fit_ : array of shape (n, d)
+    ell_ : float
+        The length used; only of the kernels "rbf" and "polynomial".
+
+    References
+    ----------
+    Book: pca-kernel-pca. Schölkopf, Smola and Müller (1998).
+
+    Examples
+    --------
+    >>> X = [[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]]
+    >>> np.abs(KernelPCA().fit_transform(X)).ravel().round(6)
+    array([5., 0., 5.])
+    """
+
+    def __init__(self, n_components=None, kernel="linear", ell="scale", degree=3, coef0=1.0):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.ell = ell
+        self.degree = degree
+        self.coef0 = coef0
+
+    def _choose(self, X):
+        """Return k(X, Y) as a function of two arrays."""
+        if callable(self.kernel):
+            return partial(check_kernel_values, self.kernel)
+        check_choice(self.kernel, "kernel", ("linear", "polynomial", "rbf", "precomputed"))
+        if self.kernel == "precomputed":
+            check_psd(X, "X, the precomputed kernel,")
+            return lambda A, B: A
+        if self.kernel == "linear":
+            return linear_kernel
+        if isinstance(self.ell, str):
+            check_choice(self.ell, "ell", ("scale",))
+            self.ell_ = default_width(X)
+        else:
+            self.ell_ = check_scalar(self.ell, "ell", low=0, open_low=True)
+        if self.kernel == "rbf":
+            return partial(rbf_kernel, ell=self.ell_)
+        return partial(polynomial_kernel, r=self.degree, c=self.coef0, ell=self.ell_)
+
+    def _fit(self, X):
+        X = check_array(X, min_samples=2)
+        centre = X.mean(axis=0) if self.kernel == "linear" else 0.0
+        k = self._choose(X)
+        found = _kernel_components(k(X - centre, X - centre), self.n_components, X.shape)
+        self._found, self.X_fit_, self._centre = found, X, centre
+        self.dual_coef_, self.explained_variance_ = found.alpha, found.variances
+        self.n_features_in_, self._n_features_out = X.shape[1], len(found.variances)
+        return len(X) * found.variances * found.alpha
+
+    def fit(self, X, y=None):
+        """Fit to X of shape (n, d) and return self."""
+        self._fit(X)
+        return self
+
+    def fit_transform(self, X, y=None):
+        """Return the scores of the training points, K_c alpha = n lambda alpha."""
+        return self._fit(X)
+
+    def transform(self, X):
+        """Return the scores of new points, shape (m, k)."""
+        X = check_features(self, X)
+        if self.kernel == "precomputed":
+            return kernel_scores(X.T, self._found)
+        k, centre = self._choose(self.X_fit_), self._centre
+        return kernel_scores(k(self.X_fit_ - centre, X - centre), self._found)
+
+
+class Isomap(_Scores):
+    """Coordinates whose distances are close to the lengths of shortest paths through neighbours.
+
+    Each row is joined to its nearest others, lengths of paths take the place of distances, and
+    classical scaling finds the coordinates.
+
+    Parameters
+    ----------
+    n_neighbors : int or None
+        From 1 to n - 1; None for the smallest number from 5 on that joins all rows.
+    n_components : int
+        Number of coordinates.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+        Coordinates of the training rows.
+    dist_matrix_ : array of shape (n, n)
+        Lengths of the shortest paths.
+    n_neighbors_ : int
+        The number used.
+
+    References
+    ----------
+    Book: pca-isomap. Tenenbaum, de Silva and Langford (2000).
+
+    Examples
+    --------
+    >>> bow = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]
+    >>> Isomap(n_neighbors=3, n_components=1).fit(bow).embedding_.shape
+    (4, 1)
+    """
+
+    def __init__(self, n_neighbors=None, n_components=2):
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+
+    def fit(self, X, y=None):
+        """Fit to X of shape (n, d) and return self.
+
+        Raises
+        ------
+        ValueError
+            If the graph of ``n_neighbors`` neighbours is in several pieces, with their number.
+        """
+        X = check_array(X, min_samples=2)
+        check_scalar(self.n_components, "n_components", low=1, integer=True)
+        by_hand = self.n_neighbors is not None
+        graph = neighbourhood_graph(X, self.n_neighbors) if by_hand else _connecting(X)
+        G = geodesic_distances(graph)
+        self._found = _kernel_components(-0.5 * G**2, self.n_components, X.shape)
+        self.embedding_ = len(X) * self._found.variances * self._found.alpha
+        self.dist_matrix_, self.X_fit_ = G, X
+        self.n_neighbors_ = int(graph.indptr[1])
+        self.n_features_in_, self._n_features_out = X.shape[1], self.n_components
+        return self
+
+    def fit_transform(self, X, y=None):
+        """Fit and return ``embedding_``."""
+        return self.fit(X).embedding_
+
+    def transform(self, X):
+        """Return coordinates of new rows: each is joined to its nearest training rows."""
+        X = check_features(self, X)
+        found = neighbours(self.X_fit_, X, min(self.n_neighbors_ + 1, len(self.X_fit_)))
+        G = np.full((len(X), len(self.X_fit_)), np.inf)
+        for index, near in zip(found.index.T, found.distance.T):
+            np.minimum(G, near[:, None] + self.dist_matrix_[index], out=G)
+        return kernel_scores(-0.5 * G.T**2, self._found)

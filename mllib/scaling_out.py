@@ -1,0 +1,483 @@
+"""Fits from pieces: what a model must remember of its data, and what more workers can gain.
+
+Chapter: Practice, *Scaling out*. Main references: Chan, Golub and LeVeque (1983), Graham (1969),
+Dean and Ghemawat (2004).
+"""
+
+import heapq
+import math
+import os
+import signal
+import sys
+from typing import NamedTuple
+
+import numpy as np
+
+from mllib.base import check_array, check_scalar, check_vector
+
+__all__ = [
+    "CountingWorkers",
+    "Needs",
+    "RawSums",
+    "Schedule",
+    "SimulatedChunk",
+    "States",
+    "best_workers",
+    "greedy_schedule",
+    "merge_error_bound",
+    "needs",
+    "raw_sums",
+    "reduction_work",
+    "run_limited",
+    "states",
+]
+
+_U = 2.0**-53  # the unit roundoff
+
+
+# Records -------------------------------------------------------------------------------------
+
+
+class States(NamedTuple):
+    """Data sets sorted by what a fit has to remember of them."""
+
+    state: tuple  #: number of the state of each data set, in the order of first occurrence
+    answers: tuple  #: one tuple of fits for each state, the fit with each addition
+
+
+class RawSums(NamedTuple):
+    """n, sum x and sum x^2 of the columns: additive, and unsafe far from zero."""
+
+    n: int  #: rows
+    total: np.ndarray  #: sum_i x_i, shape (d,)
+    squares: np.ndarray  #: sum_i x_i^2, shape (d,)
+
+    @property
+    def scatter(self):
+        """sum_i x_i^2 - (sum_i x_i)^2 / n, shape (d,); rounding may leave no digit of it."""
+        return self.squares - self.total**2 / self.n
+
+
+class Schedule(NamedTuple):
+    """Who does which task, and until when."""
+
+    worker: np.ndarray  #: the worker of each task, shape (m,)
+    loads: np.ndarray  #: work of each worker, shape (p,)
+    makespan: float  #: the largest load: when the last worker is done
+
+
+class Needs(NamedTuple):
+    """What a fit from chunks moves and holds, in bytes of 64-bit numbers."""
+
+    statistic: int  #: the statistic of one chunk
+    chunk: int  #: one chunk of data
+    data: int  #: all data
+    per_machine: int  #: the data of one machine
+    chunks: int  #: how many chunks there are
+    rounds: int  #: merges on the longest way from a machine to the total, in pairs
+    moved: int  #: statistics sent between machines in one pass
+
+
+# Functions: what must be remembered ----------------------------------------------------------
+
+
+def states(fit, data_sets, additions):
+    """Sort data sets into states: two share one if the fit agrees after every addition.
+
+    Data sets that differ in ``fit(A + C)`` for one addition C must be told apart by everything
+    that is kept of them in place of the rows, if fits are to be continued from it.
+
+    Parameters
+    ----------
+    fit : callable
+        Takes a tuple of examples, returns a hashable value.
+    data_sets : list of tuples
+    additions : list of tuples
+        What may come later; the empty tuple among them.
+
+    Returns
+    -------
+    States
+
+    References
+    ----------
+    Book: scaling-out-states.
+
+    Examples
+    --------
+    >>> states(max, [(1,), (2,), (1, 2), (2, 2)], [(), (1,), (2,)]).state
+    (0, 1, 1, 1)
+    """
+    if not data_sets or not additions:
+        raise ValueError("data_sets and additions must each hold at least one tuple.")
+    number, found = {}, []
+    for A in data_sets:
+        answers = tuple(fit(A + C) for C in additions)
+        found.append(number.setdefault(answers, len(number)))
+    return States(tuple(found), tuple(number))
+
+
+# Functions: sums and their rounding ----------------------------------------------------------
+
+
+def raw_sums(X):
+    """Return n, sum x and sum x^2 of the columns of X, as they come.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+
+    Returns
+    -------
+    RawSums
+
+    References
+    ----------
+    Book: scaling-out-merge-error, which says why ``mllib.chunks.column_moments`` is to be used.
+
+    Examples
+    --------
+    >>> raw_sums([[1.0], [3.0]]).scatter
+    array([2.])
+    >>> raw_sums([[1e8], [1e8 + 1]]).scatter
+    array([0.])
+    """
+    X = check_array(X)
+    return RawSums(len(X), X.sum(axis=0), (X * X).sum(axis=0))
+
+
+def merge_error_bound(height, largest, span, deviation, *, means=0.0, spread=0.0):
+    """Return a bound of |s/sigma - 1| for a standard deviation that is merged along a tree.
+
+    (1 + (h + 2) v)(1 + spread + sqrt(h) (means + (h - 1) v (M + 3 R)) / sigma) - 1, v = 1.01 2^-53.
+
+    Parameters
+    ----------
+    height : int
+        h, merges on the longest way from a leaf to the root; from 1 to 10^6.
+    largest, span : float
+        M = max |x_i| and R = max x_i - min x_i.
+    deviation : float
+        sigma, the standard deviation of all rows, above 0.
+    means, spread : float
+        Errors of the leaves: of their means, absolute and at most M / 2000, and of their standard
+        deviations, relative. Both are 0 for leaves of one row.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Book: scaling-out-merge-error.
+
+    Examples
+    --------
+    >>> merge_error_bound(1, 1e8, 2.0, 1.0) < 1e-15, merge_error_bound(10, 1e8, 2.0, 1.0) < 1e-6
+    (True, True)
+    """
+    h = check_scalar(height, "height", low=1, high=10**6, integer=True)
+    M = float(check_scalar(largest, "largest", low=0))
+    R = float(check_scalar(span, "span", low=0))
+    sigma = float(check_scalar(deviation, "deviation", low=0, open_low=True))
+    check_scalar(means, "means", low=0, high=M / 2000)
+    check_scalar(spread, "spread", low=0)
+    v = 1.01 * _U
+    drift = math.sqrt(h) * (means + (h - 1) * v * (M + 3 * R)) / sigma
+    return (1 + (h + 2) * v) * (1 + spread + drift) - 1
+
+
+# Functions: who does what --------------------------------------------------------------------
+
+
+def greedy_schedule(costs, workers):
+    """Give each task, in order, to the worker who is free first; the lowest number at a tie.
+
+    Parameters
+    ----------
+    costs : array of shape (m,)
+        Work of each task, at least 0.
+    workers : int
+        p.
+
+    Returns
+    -------
+    Schedule
+        ``makespan`` is at most sum(costs)/p + (1 - 1/p) max(costs).
+
+    References
+    ----------
+    Book: scaling-out-greedy. Graham (1969), theorem 1.
+
+    Examples
+    --------
+    >>> greedy_schedule([1.0, 1.0, 2.0], 2)
+    Schedule(worker=array([0, 1, 0]), loads=array([3., 1.]), makespan=3.0)
+    """
+    costs = check_vector(costs, "costs")
+    if len(costs) == 0 or (costs < 0).any():
+        raise ValueError("costs must hold at least one task, and none below 0.")
+    p = check_scalar(workers, "workers", low=1, integer=True)
+    free, worker, loads = [(0.0, j) for j in range(p)], [], np.zeros(p)
+    for cost in costs:
+        load, j = heapq.heappop(free)
+        worker.append(j)
+        loads[j] = load + cost
+        heapq.heappush(free, (loads[j], j))
+    return Schedule(np.array(worker), loads, float(loads.max()))
+
+
+def reduction_work(n, workers, *, row=1.0, merge=1.0, serial=0.0, tree=True):
+    """Return T(p) = row n / p + merge r(p) + serial, with r = ceil(log2 p), or p - 1 in a line.
+
+    Parameters
+    ----------
+    n : int or float
+        Rows.
+    workers : int
+        p.
+    row, merge, serial : float
+        Work of a row, of adding two statistics, and of what only one can do.
+    tree : bool
+        Whether the sums of the workers are added in pairs, or one after the other.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Book: scaling-out-speed-up.
+
+    Examples
+    --------
+    >>> reduction_work(1000, 1), reduction_work(1000, 8), reduction_work(1000, 8, tree=False)
+    (1000.0, 128.0, 132.0)
+    """
+    check_scalar(n, "n", low=0)
+    p = check_scalar(workers, "workers", low=1, integer=True)
+    for name, value in (("row", row), ("merge", merge), ("serial", serial)):
+        check_scalar(value, name, low=0)
+    rounds = math.ceil(math.log2(p)) if tree else p - 1
+    return row * n / p + merge * rounds + serial
+
+
+def best_workers(n, *, row=1.0, merge=1.0, serial=0.0):
+    """Return the p with the least T(p) when p sums are added in a line, and T(1) / T(p).
+
+    T(p) = row n / p + merge (p - 1) + serial is smallest next to p = sqrt(row n / merge).
+
+    Parameters
+    ----------
+    n : int or float
+    row, merge, serial : float
+        As in ``reduction_work``; row and merge above 0.
+
+    Returns
+    -------
+    p : int
+    speed_up : float
+
+    References
+    ----------
+    Book: scaling-out-speed-up.
+
+    Examples
+    --------
+    >>> p, gain = best_workers(10_000)
+    >>> p, round(gain, 2)
+    (100, 50.25)
+    """
+    check_scalar(row, "row", low=0, open_low=True)
+    check_scalar(merge, "merge", low=0, open_low=True)
+    work = {"row": row, "merge": merge, "serial": serial, "tree": False}
+    root = math.sqrt(row * check_scalar(n, "n", low=0) / merge)
+    p = min((max(1, math.floor(root)), math.ceil(root) or 1), key=lambda p: _time(n, p, work))
+    return p, _time(n, 1, work) / _time(n, p, work)
+
+
+def _time(n, p, work):
+    return reduction_work(n, p, **work)
+
+
+class CountingWorkers:
+    """A map-like callable that plays ``p`` workers and counts what each of them would do.
+
+    Pass it as ``workers=``. The results are computed here; each item goes to the worker who would
+    be free first (``greedy_schedule``).
+
+    Parameters
+    ----------
+    workers : int
+        p.
+    cost : callable
+        The work of an item, for instance its number of rows.
+
+    Attributes
+    ----------
+    costs : list of float
+        Work of each item so far, in order.
+
+    Examples
+    --------
+    >>> team = CountingWorkers(2, len)
+    >>> list(team(sum, [(1, 2), (3,), (4,)])), team.schedule.loads
+    ([3, 3, 4], array([2., 2.]))
+    """
+
+    def __init__(self, workers, cost):
+        self.p, self.cost, self.costs = workers, cost, []
+
+    def __call__(self, function, items):
+        """Yield the results in order, and count."""
+        for item in items:
+            self.costs.append(float(self.cost(item)))
+            yield function(item)
+
+    @property
+    def schedule(self):
+        """The Schedule of all items so far."""
+        return greedy_schedule(self.costs, self.p)
+
+
+class SimulatedChunk:
+    """Chunk ``number`` of a data set that is made when it is read: y = X w + noise, X ~ N(0, I).
+
+    A chunk as ``mllib.chunks`` takes it, a function without arguments; it can travel to other
+    processes and machines, where the rows are made.
+
+    Parameters
+    ----------
+    number : int
+        Which chunk, from 0; with ``seed`` it decides all rows.
+    rows : int
+    w : array of shape (d,)
+    noise : float
+        Standard deviation.
+    seed : int
+    fault : path, optional
+        To try what an engine does about it: the first reading leaves a file there and kills the
+        process that reads.
+
+    Examples
+    --------
+    >>> X, y = SimulatedChunk(0, 5, [1.0, 2.0], noise=0.0)()
+    >>> X.shape, bool(np.allclose(y, X @ [1.0, 2.0]))
+    ((5, 2), True)
+    """
+
+    def __init__(self, number, rows, w, *, noise=1.0, seed=0, fault=None):
+        self.number, self.rows, self.w = number, rows, np.asarray(w, dtype=float)
+        self.noise, self.seed, self.fault = noise, seed, fault
+
+    def __call__(self):
+        """Return X of shape (rows, d) and y of shape (rows,)."""
+        if self.fault is not None and not os.path.exists(self.fault):
+            open(self.fault, "x").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        rng = np.random.default_rng([self.seed, self.number])
+        X = rng.standard_normal((self.rows, len(self.w)))
+        return X, X @ self.w + self.noise * rng.standard_normal(self.rows)
+
+
+def run_limited(function, extra):
+    """Return ``function()`` from a process that may hold ``extra`` bytes more than it starts with.
+
+    The limit is the operating system's, for all data of the process; only Linux keeps it.
+
+    Parameters
+    ----------
+    function : callable
+        Without arguments.
+    extra : int
+        Bytes.
+
+    Raises
+    ------
+    MemoryError
+        If the function asks for more.
+    OSError
+        On other systems.
+    """
+    check_scalar(extra, "extra", low=1, integer=True)
+    if sys.platform != "linux":
+        raise OSError("run_limited needs Linux, which keeps such limits: run it there.")
+    from multiprocessing import get_context
+
+    context = get_context("fork")  # the child has the function already: it need not travel
+    here, there = context.Pipe(duplex=False)
+    child = context.Process(target=_answer, args=(function, extra, there))
+    child.start()
+    there.close()
+    try:
+        result, error = here.recv()
+    except EOFError:
+        result, error = None, MemoryError("the process was ended: its memory was full.")
+    child.join()
+    if error is not None:
+        raise error
+    return result
+
+
+def _answer(function, extra, there):
+    """Send back what ``function()`` returns or raises under the limit."""
+    import resource
+
+    with open("/proc/self/status", encoding="ascii") as status:
+        held = next(int(line.split()[1]) for line in status if line.startswith("VmData"))
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (1024 * held + extra, hard))
+    try:
+        answer = (function(), None)
+    except MemoryError as error:
+        answer = (None, MemoryError(str(error)))
+    except Exception as error:
+        answer = (None, error)
+    there.send(answer)
+
+
+def needs(n, columns, numbers, *, machines, chunk_rows, size=8):
+    """Return what one pass over n rows on several machines holds and sends.
+
+    Parameters
+    ----------
+    n : int
+        Rows.
+    columns : int
+        Numbers in a row.
+    numbers : int
+        Numbers in the statistic.
+    machines : int
+    chunk_rows : int
+        Rows of a chunk.
+    size : int
+        Bytes of a number.
+
+    Returns
+    -------
+    Needs
+        Every machine adds up its own chunks, and all but one send one statistic.
+
+    References
+    ----------
+    Book: scaling-out-plan.
+
+    Examples
+    --------
+    >>> needs(10**6, 10, 66, machines=4, chunk_rows=10**5).moved
+    1584
+    """
+    for name, value in (("n", n), ("columns", columns), ("numbers", numbers)):
+        check_scalar(value, name, low=1, integer=True)
+    check_scalar(machines, "machines", low=1, integer=True)
+    check_scalar(chunk_rows, "chunk_rows", low=1, integer=True)
+    check_scalar(size, "size", low=1, integer=True)
+    return Needs(
+        size * numbers,
+        size * columns * min(chunk_rows, n),
+        size * columns * n,
+        size * columns * -(-n // machines),
+        -(-n // chunk_rows),
+        math.ceil(math.log2(machines)),
+        size * numbers * (machines - 1),
+    )
