@@ -312,7 +312,7 @@ def test_balanced_bootstrap_draws_equally(sample):
         ({"max_samples": 0.5, "bootstrap": False}, "max_samples needs"),
         ({"bootstrap": "half"}, "bootstrap must"),
         ({"bootstrap": None}, "bootstrap must"),
-        ({"bootstrap": False, "oob_score": True}, "No row is out of bag"),
+        ({"bootstrap": False, "oob_score": True}, "oob_score needs bootstrap=True"),
         ({"min_weight_fraction_leaf": 0.6}, "min_weight_fraction_leaf must"),
         ({"criterion": "squared"}, "criterion must"),
         ({"random_state": -1}, "random_state must"),
@@ -354,7 +354,7 @@ def test_one_class_and_one_row():
     assert forest.predict([[5.0]]).tolist() == ["a"]
     assert forest.predict_proba([[5.0]]).tolist() == [[1.0]]
     assert forest.feature_importances_.tolist() == [0.0]
-    with pytest.raises(ValueError, match="No row is out of bag"):
+    with pytest.raises(ValueError, match="oob_score needs bootstrap=True"):
         RandomForestRegressor(9, oob_score=True).fit([[1.0]], [2.0])
     assert RandomForestRegressor(9).fit([[1.0]], [2.0]).predict([[0.0]]) == 2
 
