@@ -354,7 +354,7 @@ def test_one_class_and_one_row():
     assert forest.predict([[5.0]]).tolist() == ["a"]
     assert forest.predict_proba([[5.0]]).tolist() == [[1.0]]
     assert forest.feature_importances_.tolist() == [0.0]
-    with pytest.raises(ValueError, match="oob_score needs bootstrap=True"):
+    with pytest.raises(ValueError, match="No row is out of bag"):
         RandomForestRegressor(9, oob_score=True).fit([[1.0]], [2.0])
     assert RandomForestRegressor(9).fit([[1.0]], [2.0]).predict([[0.0]]) == 2
 
