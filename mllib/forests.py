@@ -891,6 +891,10 @@ class _RandomForest:
 
     def _grow(self, X, y, w, n_classes=None, factor=None):
         check_scalar(self.n_estimators, "n_estimators", low=1, integer=True)
+        if self.oob_score and self.bootstrap is False:
+            raise ValueError(
+                "oob_score needs bootstrap=True or 'balanced': without it every tree has every row."
+            )
         self.forest_ = grow_forest(
             X,
             y,

@@ -394,8 +394,8 @@ def next_centres(statistic, centres):
         if statistic.far_distance == 0:
             K = len(centres)
             raise ValueError(
-                f"K = {K} clusters need {K} distinct rows of positive weight, X has "
-                f"{K - int(empty.sum())} or fewer: lower K."
+                f"X has too few different rows for {K} clusters, {K - int(empty.sum())} or fewer "
+                f"of positive weight: ask for fewer clusters."
             )
         new[np.argmax(empty)] = statistic.far_row
     return new

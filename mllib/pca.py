@@ -450,6 +450,16 @@ def sine_between(v, w):
     return float(np.linalg.norm(w - v * (v @ w)))
 
 
+def _optional(k):
+    return k if k is None else _whole(k)
+
+
+def _positive(k, values, K, shape):
+    """Return how many eigenvalues of the centred K are kept: k, or all above its rounding."""
+    noise = 10 * len(K) * _EPS * max(K.max(), -K.min())
+    return _count(k, values, 0.0, noise, shape)
+
+
 # Functions: kernels --------------------------------------------------------------------------
 
 
@@ -491,9 +501,9 @@ def kernel_components(K, k=None):
 
 def _kernel_components(K, k, shape):
     """Do as ``kernel_components``, for a symmetric K made from data of this shape."""
-    n, K_c = len(K), _centre(K)
-    values, A = _largest(K_c, n if k is None else min(_whole(k), n))
-    k = _count(k, values, 0.0, 10 * n * _EPS * max(K.max(), -K.min()), shape)
+    n, k = len(K), _optional(k)
+    values, A = _largest(_centre(K), n if k is None else min(k, n))
+    k = _positive(k, values, K, shape)
     values, A = values[:k], fixed_signs(A[:, :k])
     return KernelComponents(A / np.sqrt(values), values / n, K.mean(axis=0))
 
@@ -572,7 +582,7 @@ def classical_scaling(D, k=None):
     D = _check_distances(D)
     B = center_kernel(-0.5 * D**2)
     values, A = _largest(B, len(B))
-    k = _count(k if k is None else _whole(k), values, 0.0, 10 * _EPS * np.sum(D**2), D.shape)
+    k = _positive(_optional(k), values, D**2, D.shape)
     return Scaling(fixed_signs(A[:, :k]) * np.sqrt(values[:k]), values)
 
 

@@ -312,7 +312,7 @@ def test_balanced_bootstrap_draws_equally(sample):
         ({"max_samples": 0.5, "bootstrap": False}, "max_samples needs"),
         ({"bootstrap": "half"}, "bootstrap must"),
         ({"bootstrap": None}, "bootstrap must"),
-        ({"bootstrap": False, "oob_score": True}, "No row is out of bag"),
+        ({"bootstrap": False, "oob_score": True}, "oob_score needs bootstrap=True"),
         ({"min_weight_fraction_leaf": 0.6}, "min_weight_fraction_leaf must"),
         ({"criterion": "squared"}, "criterion must"),
         ({"random_state": -1}, "random_state must"),
