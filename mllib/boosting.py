@@ -24,7 +24,7 @@ from mllib.base import (
     convergence_warning,
     random_generator,
 )
-from mllib.compiled import compiled
+from mllib.compiled import compiled, compiling
 from mllib.logistic_regression import sigmoid, softmax
 from mllib.trees import Tree, apply, grow, presort
 
@@ -134,6 +134,16 @@ def best_cut(V, order, y, w):
     return feature, cut, sign
 
 
+def best_cut_by_arrays(V, order, y, w):
+    """Return what ``best_cut`` returns, without a loop: for long runs where nothing is compiled."""
+    r = (w * y).sum() - 2 * np.cumsum((w * y)[order], axis=1)
+    r = np.column_stack([np.full(len(V), (w * y).sum()), r[:, :-1]])
+    new = np.column_stack([np.ones(len(V), dtype=bool), V[:, 1:] > V[:, :-1]])
+    size = np.where(new, np.abs(r), -1)
+    j, c = divmod(int(np.argmax(size >= size.max() - _SLACK * w.sum())), len(w))
+    return j, c, 1.0 if r[j, c] >= 0 else -1.0
+
+
 def _sorted_columns(X):
     order = presort(X)
     return np.take_along_axis(np.ascontiguousarray(X.T), order, axis=1), order
@@ -145,8 +155,8 @@ def _halfway(a, b):
     return np.where((a <= middle) & (middle < b), middle, a)
 
 
-def _stump(V, order, y, w):
-    j, cut, sign = best_cut(V, order, y, w)
+def _stump(V, order, y, w, search=best_cut):
+    j, cut, sign = search(V, order, y, w)
     threshold = _halfway(V[j, cut - 1], V[j, cut]) if cut > 0 else -np.inf
     return Stump(int(j), float(threshold), float(sign))
 
@@ -271,6 +281,10 @@ def adaboost(X, y, rounds, w=None, learn=None):
     Committee
         With no learner at all if already the first is no better than a coin.
 
+    Notes
+    -----
+    Where nothing is compiled, the stump is searched with arrays in place of the printed loop.
+
     References
     ----------
     Book: boosting-adaboost. Freund and Schapire (1997), Figure 2.
@@ -286,8 +300,8 @@ def adaboost(X, y, rounds, w=None, learn=None):
     kept = w > 0
     A, t, v = X[kept], y[kept], w[kept] / w.sum()
     if learn is None:
-        columns = _sorted_columns(A)
-        learn = lambda A, t, v: _stump(*columns, t, v)  # noqa: E731
+        columns, search = _sorted_columns(A), best_cut if compiling() else best_cut_by_arrays
+        learn = lambda A, t, v: _stump(*columns, t, v, search)  # noqa: E731
     learners, alphas, errors, Zs, stopped = [], [], [], [], "rounds"
     for _ in range(rounds):
         h = learn(A, t, v)

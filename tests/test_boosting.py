@@ -89,6 +89,23 @@ def test_best_stump_is_the_first_of_all(seed):
         assert tuple(best_stump(X, y, w)) == best_of_all(X, y, w)
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_search_with_arrays_is_that_of_the_loop(seed):
+    X, y, w = table(seed)
+    X, y, w = X[w > 0], y[w > 0], w[w > 0] / 7
+    columns = module._sorted_columns(X)
+    assert module.best_cut_by_arrays(*columns, y, w) == module.best_cut(*columns, y, w)
+
+
+def test_uncompiled_runs_are_the_same():
+    X, y = disc(4)
+    one = adaboost(X, y, 60)
+    with uncompiled():
+        two = adaboost(X, y, 60)
+    assert one.learners == two.learners
+    assert np.allclose(one.alpha, two.alpha)
+
+
 def test_stump_answers():
     h = Stump(1, 0.5, -1.0)
     assert h(np.array([[9, 0.5], [9, 0.6], [9, -3]])).tolist() == [1, -1, 1]
