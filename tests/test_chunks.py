@@ -41,7 +41,13 @@ from mllib.hidden_markov_models import (
     expected_counts,
 )
 from mllib.k_means import KMeans, chunk_statistic
-from mllib.least_squares import LinearRegression, regression_chunk, regression_statistics
+from mllib.least_squares import (
+    LinearRegression,
+    least_squares,
+    regression_chunk,
+    regression_statistics,
+    solve_statistics,
+)
 from mllib.mixtures_and_em import GaussianMixture, MixtureParams, centred_statistics
 from mllib.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MixedNB
 from mllib.pca import PCA, moments
@@ -326,6 +332,22 @@ def test_linear_models_from_chunks_where_columns_depend():
     whole, chunked = LinearRegression().fit(X, y), LinearRegression().fit_chunks(parts)
     assert chunked.rank_ == whole.rank_ == 3
     np.testing.assert_allclose(chunked.coef_, whole.coef_, rtol=1e-10, atol=1e-12)
+
+
+def test_the_record_solved_from_statistics_tells_what_is_left_over():
+    rng = np.random.default_rng(9)
+    X, _ = sample(rng, n=60)
+    y = X @ [1.0, 2.0, -1.0] + 4 + rng.standard_normal(60)
+    parts = [regression_statistics(X[i], y[i]) for i in pieces(60, 5, rng)]
+    for lam in (0.0, 30.0):
+        fit = solve_statistics(tree_sum(parts), lam)
+        assert np.isclose(fit.rss, np.sum((y - X @ fit.w - fit.b) ** 2), rtol=1e-12)
+        objective = fit.rss + lam * fit.w @ fit.w
+        rho2 = tree_sum(parts).R[3, 3] ** 2
+        assert np.isclose(fit.residuals @ fit.residuals + rho2, objective, rtol=1e-12)
+    plain = solve_statistics(tree_sum(parts))
+    assert np.isclose(plain.condition, least_squares(X, y, intercept=True).condition, rtol=1e-10)
+    assert plain.rank == 3
 
 
 def test_centred_factors_keep_the_digits_of_data_far_from_zero():
