@@ -270,6 +270,7 @@ def best_workers(n, *, row=1.0, merge=1.0, serial=0.0):
     Parameters
     ----------
     n : int or float
+        Rows, above 0.
     row, merge, serial : float
         As in ``reduction_work``; row and merge above 0.
 
@@ -291,8 +292,8 @@ def best_workers(n, *, row=1.0, merge=1.0, serial=0.0):
     check_scalar(row, "row", low=0, open_low=True)
     check_scalar(merge, "merge", low=0, open_low=True)
     work = {"row": row, "merge": merge, "serial": serial, "tree": False}
-    root = math.sqrt(row * check_scalar(n, "n", low=0) / merge)
-    p = min((max(1, math.floor(root)), math.ceil(root) or 1), key=lambda p: _time(n, p, work))
+    root = math.sqrt(row * check_scalar(n, "n", low=0, open_low=True) / merge)
+    p = min((max(1, math.floor(root)), math.ceil(root)), key=lambda p: _time(n, p, work))
     return p, _time(n, 1, work) / _time(n, p, work)
 
 
@@ -423,6 +424,9 @@ def _answer(function, extra, there):
     """Send back what ``function()`` returns or raises under the limit."""
     import resource
 
+    rows = np.ones((4096, 32))
+    np.linalg.qr(rows, mode="r"), rows.T @ rows  # what BLAS needs for itself is not counted
+    del rows
     with open("/proc/self/status", encoding="ascii") as status:
         held = next(int(line.split()[1]) for line in status if line.startswith("VmData"))
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)

@@ -40,9 +40,11 @@ from mllib.hidden_markov_models import (
     add_counts,
     expected_counts,
 )
+from mllib.k_means import KMeans, chunk_statistic
 from mllib.least_squares import LinearRegression, regression_chunk, regression_statistics
 from mllib.mixtures_and_em import GaussianMixture, MixtureParams, centred_statistics
 from mllib.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MixedNB
+from mllib.pca import PCA, moments
 from mllib.ridge_and_lasso import Ridge
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -386,6 +388,20 @@ def test_one_class_in_all_chunks_is_refused():
         LinearDiscriminantAnalysis().fit_chunks([(np.eye(3), np.zeros(3, int))] * 2)
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_components_and_clusters_from_chunks(workers):
+    rng = np.random.default_rng(8)
+    X, _ = sample(rng)
+    parts = [X[i] for i in pieces(len(X), 6, rng)]
+    same(PCA().fit_chunks(iter(parts), workers), PCA().fit(X), "mean_ explained_variance_")
+    start = X[:3]
+    same(
+        KMeans(3, init=start).fit_chunks(parts, workers),
+        KMeans(3, init=start).fit(X),
+        "cluster_centers_ inertia_",
+    )
+
+
 @pytest.mark.parametrize("family", ["full", "tied", "diag", "spherical"])
 def test_mixtures_from_chunks(family):
     rng = np.random.default_rng(6)
@@ -487,6 +503,12 @@ CASES = [
         "categorical naive Bayes",
         lambda X: CategoricalNB().statistics(np.round(X), label(X)),
         lambda s: [s.classes, s.n, *s.parts[0].categories, *s.parts[0].counts.tables],
+    ),
+    Case("principal components", moments, lambda s: [s.n, s.mean, s.scatter]),
+    Case(
+        "k-means",
+        lambda X: chunk_statistic(X, THETA.means),
+        lambda s: [s.counts, s.sums, s.inertia, s.far_distance],
     ),
     Case(
         "Gaussian mixture",
