@@ -75,7 +75,8 @@ class Needs(NamedTuple):
     per_machine: int  #: the data of one machine
     chunks: int  #: how many chunks there are
     rounds: int  #: merges on the longest way from a machine to the total, in pairs
-    moved: int  #: statistics sent between machines in one pass
+    moved: int  #: statistics sent between machines in one pass, one for each machine but one
+    unmerged: int  #: statistics sent in one pass if there is one for each chunk
 
 
 # Functions: what must be remembered ----------------------------------------------------------
@@ -149,7 +150,7 @@ def raw_sums(X):
 def merge_error_bound(height, largest, span, deviation, *, means=0.0, spread=0.0):
     """Return a bound of |s/sigma - 1| for a standard deviation that is merged along a tree.
 
-    (1 + (h + 2) v)(1 + spread + sqrt(h) (means + (h - 1) v (M + 3 R)) / sigma) - 1, v = 1.01 2^-53.
+    (1 + (h + 4) v)(1 + spread + sqrt(h) (means + (h - 1) v (M + 3 R)) / sigma) - 1, v = 1.01 2^-53.
 
     Parameters
     ----------
@@ -184,7 +185,8 @@ def merge_error_bound(height, largest, span, deviation, *, means=0.0, spread=0.0
     check_scalar(spread, "spread", low=0)
     v = 1.01 * _U
     drift = math.sqrt(h) * (means + (h - 1) * v * (M + 3 * R)) / sigma
-    return (1 + (h + 2) * v) * (1 + spread + drift) - 1
+    a, b = (h + 4) * v, spread + drift
+    return a + b + a * b  # (1 + a)(1 + b) - 1, which would cancel
 
 
 # Functions: who does what --------------------------------------------------------------------
@@ -305,7 +307,7 @@ class CountingWorkers:
     """A map-like callable that plays ``p`` workers and counts what each of them would do.
 
     Pass it as ``workers=``. The results are computed here; each item goes to the worker who would
-    be free first (``greedy_schedule``).
+    be free first if nobody waited for an earlier chunk (``greedy_schedule``).
 
     Parameters
     ----------
@@ -460,7 +462,8 @@ def needs(n, columns, numbers, *, machines, chunk_rows, size=8):
     Returns
     -------
     Needs
-        Every machine adds up its own chunks, and all but one send one statistic.
+        ``moved`` if every machine adds up its own chunks and all but one send one statistic,
+        ``unmerged`` if the statistic of each chunk is sent, as a cluster's ``map`` does it.
 
     References
     ----------
@@ -476,12 +479,14 @@ def needs(n, columns, numbers, *, machines, chunk_rows, size=8):
     check_scalar(machines, "machines", low=1, integer=True)
     check_scalar(chunk_rows, "chunk_rows", low=1, integer=True)
     check_scalar(size, "size", low=1, integer=True)
+    chunks = -(-n // chunk_rows)
     return Needs(
         size * numbers,
         size * columns * min(chunk_rows, n),
         size * columns * n,
         size * columns * -(-n // machines),
-        -(-n // chunk_rows),
+        chunks,
         math.ceil(math.log2(machines)),
         size * numbers * (machines - 1),
+        size * numbers * chunks,
     )

@@ -66,9 +66,19 @@ def test_merged_moments_stay_within_the_bound(values, offset):
     x = [v + offset for v in values]
     S = sum(v * v for v in x) - Fraction(sum(x) ** 2, len(x))
     total = tree_sum(column_moments([[float(v)]]) for v in x)
-    error = abs(math.sqrt(float(Fraction(float(total.scatter[0])) / S)) - 1)
+    s = Fraction(math.sqrt(float(total.scatter[0]) / len(x)))
+    error = abs(math.sqrt(s * s * len(x) / S) - 1)
     height, largest = math.ceil(math.log2(len(x))), max(map(abs, x))
     assert error <= merge_error_bound(height, largest, max(x) - min(x), math.sqrt(S / len(x)))
+
+
+def test_the_bound_of_merged_moments_does_not_cancel():
+    for h, M, R, means, spread in ((1, 1.0, 1.0, 0, 0), (3, 1.0, 0.1, 0, 0), (9, 1e6, 2.0, 1, 0.5)):
+        v = Fraction(101, 100) / 2**53
+        drift = Fraction(math.sqrt(h)) * (means + (h - 1) * v * (Fraction(M) + 3 * Fraction(R))) / 2
+        exact = (1 + (h + 4) * v) * (1 + Fraction(spread) + drift) - 1
+        bound = merge_error_bound(h, M, R, 2.0, means=means, spread=spread)
+        np.testing.assert_allclose(bound, float(exact), rtol=1e-12, atol=0)
 
 
 def test_raw_sums_lose_all_digits_where_centred_moments_keep_them():
@@ -114,7 +124,7 @@ def test_counting_workers_change_nothing():
 
 def test_needs_are_counted():
     plan = needs(10**9, 101, 10**4, machines=100, chunk_rows=10**5)
-    assert plan == (80_000, 80_800_000, 808 * 10**9, 808 * 10**7, 10_000, 7, 99 * 80_000)
+    assert plan == (80_000, 80_800_000, 808 * 10**9, 808 * 10**7, 10_000, 7, 99 * 80_000, 8 * 10**8)
     assert needs(5, 1, 1, machines=1, chunk_rows=10).chunk == 40
 
 
