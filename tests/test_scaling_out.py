@@ -73,7 +73,8 @@ def test_merged_moments_stay_within_the_bound(values, offset):
 
 
 def test_the_bound_of_merged_moments_does_not_cancel():
-    for h, M, R, means, spread in ((1, 1.0, 1.0, 0, 0), (3, 1.0, 0.1, 0, 0), (9, 1e6, 2.0, 1, 0.5)):
+    cases = ((1, 1.0, 1.0, 0, 0), (3, 1.0, 0.1, 0, 0), (10**6, 1e6, 2.0, 1, 0.5))
+    for h, M, R, means, spread in cases:
         v = Fraction(101, 100) / 2**53
         drift = Fraction(math.sqrt(h)) * (means + (h - 1) * v * (Fraction(M) + 3 * Fraction(R))) / 2
         exact = (1 + (h + 4) * v) * (1 + Fraction(spread) + drift) - 1
