@@ -89,5 +89,7 @@ def site(folder):
     previews.write(folder)
     for unused in folder.glob("**/*.map"):
         unused.unlink()
+    index = folder / "searchindex.js"
+    index.write_text(weight.slim(index.read_text(encoding="utf-8")), encoding="utf-8")
     weight.trim(folder)
     bundle.site(folder)

@@ -5,6 +5,7 @@ use, and the search index is fetched by the search page alone.
 """
 
 import hashlib
+import json
 import logging
 import re
 import shutil
@@ -120,6 +121,19 @@ def subset(path, points, kept=None):
         part = before.with_suffix(".part")
         shutil.copyfile(path, part)
         part.rename(before)  # whole or not at all
+
+
+#: What one searches for: words, words with an index such as l1, and years.
+SEARCHED = re.compile(r"\D+|[a-z]+\d{1,2}|(1[6-9]|20)\d\d")
+
+
+def slim(index):
+    """Return Sphinx's search index without numbers and scraps of them, a tenth of its weight."""
+    start, end = index.index("{"), index.rindex("}") + 1
+    data = json.loads(index[start:end])
+    data["terms"] = {t: pages for t, pages in data["terms"].items() if SEARCHED.fullmatch(t)}
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+    return index[:start] + text + index[end:]
 
 
 def trim(folder):

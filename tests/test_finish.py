@@ -256,3 +256,12 @@ def test_a_font_keeps_the_letters_that_are_shown_in_it():
     assert weight.letters_in([page], "mathbf|textbf") == {ord("x"), ord("&")}
     assert weight.letters_in(['<span class="mathbf"><span>x</span></span>'], "mathbf") is None
     assert weight.letters_in(["x"], "mathbf") == set()
+
+
+def test_the_search_index_keeps_words_and_years_and_no_other_numbers():
+    index = (
+        'Search.setIndex({"terms":{"novikoff":1,"l1":[2,3],"1962":4,"0.125":5,"00543e":6},"x":{}})'
+    )
+    slim = weight.slim(index)
+    assert slim == 'Search.setIndex({"terms":{"novikoff":1,"l1":[2,3],"1962":4},"x":{}})'
+    assert weight.slim(slim) == slim
