@@ -16,7 +16,7 @@ from docutils import nodes
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 
-from _ext import aligned
+from _ext.setting import aligned
 
 logger = logging.getLogger(__name__)
 
@@ -113,7 +113,7 @@ def visit_block(self, node):
     """Write a displayed formula, with its number as a link to itself."""
     tex = node.astext().strip()
     tex = tex if node.get("nowrap") else displayed(tex)
-    formula = _rendered(node, tex, True)
+    formula = _rendered(node, aligned.breakable(tex), True).replace(aligned.BREAK, "")
     if "formula-error" not in formula and (rows := aligned.cells(tex)):
         formula = aligned.broken(formula, rows, functools.partial(typeset, display=True))
     ids = "".join(f'<span id="{html.escape(i)}"></span>' for i in node["ids"][1:])

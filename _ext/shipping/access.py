@@ -119,13 +119,18 @@ def repaired(html):
 
 
 def top_in_main(html):
-    """Return the page with the button to the top inside its main part."""
+    """Return the page with the button to the top in its header, else where its main part begins."""
     found = re.search(r'<button type="button"[^>]*id="pst-back-to-top"(?:.|\n)*?</button>', html)
     if not found:
         return html
-    html = html.replace(found[0], "", 1)
+    button = found[0]
+    html = html.replace(button, "", 1)
+    header = '<div class="header-article-items__start">'
+    if header in html:
+        item = f'<div class="header-article-item">{button}</div>'
+        html, button = html.replace(header, f"{header}\n{item}", 1), ""
     start = r'<main id="main-content" class="bd-main" role="main"'
-    return re.sub(start + ">", lambda m: f'{m[0][:-1]} tabindex="-1">\n{found[0]}', html, count=1)
+    return re.sub(start + ">", lambda m: f'{m[0][:-1]} tabindex="-1">\n{button}', html, count=1)
 
 
 def headed(html):

@@ -13,8 +13,14 @@ _MARK = re.compile(
     r"|(?P<row>\\\\(?:\[[^\]]*\])?)|\\.|(?P<cell>&)",
     re.DOTALL,
 )
+_SPACE = re.compile(
+    r"(?P<opened>\\begin\{[a-z*]+\}|\\left(?![a-z])|\{)"
+    r"|(?P<closed>\\end\{[a-z*]+\}|\\right(?![a-z])|\})|(?P<space>\\q?quad(?![a-z]))|\\."
+)
 _SEEN = re.compile(r'(<span class="katex-html" aria-hidden="true">)(.*)(</span></span></span>)', re.DOTALL)
 
+#: Where a formula may break besides relations and signs.
+BREAK = r"\allowbreak "
 #: Letters that a row of a phone holds.
 PHONE = 30
 
@@ -36,6 +42,17 @@ def cells(tex):
             rows += [[]] if mark["row"] else []
     rows[-1].append(f"{inside[start:]}{rest}".strip())
     return [row for row in rows if any(row)]
+
+
+def breakable(tex):
+    """Return a formula that may also break after its wide spaces, those inside groups left alone."""
+    done, depth, start = [], 0, 0
+    for mark in _SPACE.finditer(tex):
+        depth += bool(mark["opened"]) - bool(mark["closed"])
+        if depth == 0 and mark["space"]:
+            done.append(f"{tex[start : mark.end()]}{BREAK}")
+            start = mark.end()
+    return "".join([*done, tex[start:]])
 
 
 def letters(html):
@@ -60,7 +77,8 @@ def broken(formula, rows, typeset):
         line = []
         for i, cell in enumerate(row):
             # As in TeX, a relation that begins a cell keeps its distance.
-            seen = _SEEN.search(typeset(f"{{}}{cell}" if i % 2 else cell))[2] if cell else ""
+            cell = breakable(f"{{}}{cell}" if i % 2 and cell else cell)
+            seen = _SEEN.search(typeset(cell))[2] if cell else ""
             place = ("left", "right")[i % 2] + (" further" if i > 1 else "")
             line.append(f'<span class="katex-cell {place}">{seen}</span>')
         lines.append(f'<span class="katex-row">{"".join(line)}</span>')
