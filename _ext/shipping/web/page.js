@@ -226,6 +226,7 @@
   }
   let opened = [];
   window.addEventListener("beforeprint", () => {
+    root.dataset.theme = "light";
     opened = folds.filter((box) => box.classList.contains("toggle-hidden"));
     opened.forEach((box) => fold(box, false));
     all("main details:not([open], .code-fold)").forEach((box) => {
@@ -234,6 +235,7 @@
     });
   });
   window.addEventListener("afterprint", () => {
+    colour(root.dataset.mode);
     for (const box of opened) {
       if (box.matches("details")) box.open = false;
       else fold(box, true);
