@@ -62,6 +62,16 @@
   };
   dialog?.addEventListener("click", outside);
 
+  // What answers while one types is fetched when the box is first used.
+  document.addEventListener("focusin", function first({target: field}) {
+    if (!field.matches?.("form.bd-search input")) return;
+    document.removeEventListener("focusin", first);
+    if (window.bookFind) return;
+    const script = document.createElement("script");
+    script.src = `${root.dataset.content_root}_static/web/search.js`;
+    document.head.append(script);
+  });
+
   // Sidebars: beside the text where there is room, over it where there is none.
   for (const [name, hides] of [["primary", wide], ["secondary", null]]) {
     const bar = one(`#pst-${name}-sidebar`), modal = one(`#pst-${name}-sidebar-modal`);
