@@ -115,7 +115,7 @@ def repaired(html):
     """Return a page with named landmarks, honest names and no dead parts."""
     for pattern, new in _REPLACED:
         html = re.sub(pattern, _viewport if new == "_viewport" else new, html)
-    return top_in_main(headed(html))
+    return top_in_main(jointed(headed(html)))
 
 
 def top_in_main(html):
@@ -142,6 +142,20 @@ def headed(html):
         body = len(text) if body < 0 else body
         cell = re.compile(r"<th\b(?![^>]*\bscope=)")
         return cell.sub('<th scope="col"', text[:body]) + cell.sub('<th scope="row"', text[body:])
+
+    return re.sub(r"<table\b(?:.|\n)*?</table>", table, html)
+
+
+def jointed(html):
+    """Return the page with names in tables that may break after dots and underscores only."""
+
+    def name(match):
+        return re.sub(
+            r">[^<]+", lambda m: re.sub(r"(?<=[\w)])([._]+)(?=\w)", r"\1<wbr>", m[0]), match[0]
+        )
+
+    def table(match):
+        return re.sub(r"<code\b.*?</code>", name, match[0], flags=re.DOTALL)
 
     return re.sub(r"<table\b(?:.|\n)*?</table>", table, html)
 
