@@ -17,7 +17,9 @@ _SPACE = re.compile(
     r"(?P<opened>\\begin\{[a-z*]+\}|\\left(?![a-z])|\{)"
     r"|(?P<closed>\\end\{[a-z*]+\}|\\right(?![a-z])|\})|(?P<space>\\q?quad(?![a-z]))|\\."
 )
-_SEEN = re.compile(r'(<span class="katex-html" aria-hidden="true">)(.*)(</span></span></span>)', re.DOTALL)
+_SEEN = re.compile(
+    r'(<span class="katex-html" aria-hidden="true">)(.*)(</span></span></span>)', re.DOTALL
+)
 
 #: Where a formula may break besides relations and signs.
 BREAK = r"\allowbreak "
@@ -45,7 +47,7 @@ def cells(tex):
 
 
 def breakable(tex):
-    """Return a formula that may also break after its wide spaces, those inside groups left alone."""
+    """Return a formula that may also break after its wide spaces outside of groups."""
     done, depth, start = [], 0, 0
     for mark in _SPACE.finditer(tex):
         depth += bool(mark["opened"]) - bool(mark["closed"])

@@ -16,7 +16,9 @@ _SOLUTION = re.compile(
     r'(<p class="admonition-title">)Solution to\s*<a [^>]*>\s*'
     rf"(Exercise [\d.]+)(?: \((.*?){_EFFORT}\))?</a></p>"
 )
-_REFERENCE = re.compile(r"(Exercise [\d.]+ \()([^()]*(?:\([^()]*\)[^()]*)*) \((?:conceptual|short code|extended)\)\)")
+_REFERENCE = re.compile(
+    r"(Exercise [\d.]+ \()([^()]*(?:\([^()]*\)[^()]*)*) \((?:conceptual|short code|extended)\)\)"
+)
 
 
 def split(title):
