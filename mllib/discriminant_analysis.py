@@ -816,6 +816,10 @@ class LinearDiscriminantAnalysis(_GaussianClassifier, Transformer):
         """Return the coordinates of the rows of X along Fisher's directions, best first."""
         return (check_features(self, X) - self._centre) @ self.fisher_.directions
 
+    @property
+    def _n_features_out(self):
+        return self.fisher_.directions.shape[1]
+
 
 class QuadraticDiscriminantAnalysis(_GaussianClassifier):
     """Gaussian classes, each with its own covariance: argmax_k log pi_k + log N(x; mu_k, Sigma_k).

@@ -1145,8 +1145,9 @@ class _SequenceModel(DensityEstimator):
         return HMM(check_distribution(pi, "startprob_init"), A, self._emission(rows, K, rng))
 
     def _densities(self, X, lengths):
-        rows = self._rows(check_features(self, X))
-        return _densities(self.model_.emission, rows), check_lengths(lengths, len(X))
+        X = check_features(self, X)
+        lengths = check_lengths(lengths, len(X))
+        return _densities(self.model_.emission, self._rows(X)), lengths
 
     def predict(self, X, lengths=None):
         """Return the most probable path (Viterbi), shape (n,)."""

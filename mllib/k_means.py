@@ -14,6 +14,7 @@ import numpy as np
 
 from mllib.base import (
     Clusterer,
+    Transformer,
     check_array,
     check_choice,
     check_features,
@@ -1072,7 +1073,7 @@ def _own_order(X):
     return np.argsort(X @ np.random.default_rng(0).standard_normal(X.shape[1]), kind="stable")
 
 
-class _Centres(Clusterer):
+class _Centres(Clusterer, Transformer):
     """What both estimators can do once they have centres."""
 
     def predict(self, X):
@@ -1096,11 +1097,9 @@ class _Centres(Clusterer):
         X = check_features(self, X)
         return -inertia(X, self.cluster_centers_, sample_weight=sample_weight)
 
-    def get_feature_names_out(self, input_features=None):
-        """Return the names of the columns of ``transform``."""
-        check_features(self, np.zeros((1, getattr(self, "n_features_in_", 1))))
-        name = type(self).__name__.lower()
-        return np.array([f"{name}{k}" for k in range(len(self.cluster_centers_))], dtype=object)
+    @property
+    def _n_features_out(self):
+        return len(self.cluster_centers_)
 
 
 class KMeans(_Centres):
