@@ -48,6 +48,7 @@ __all__ = [
     "check_vector",
     "column_names",
     "convergence_warning",
+    "keep_names",
     "map_over",
     "random_generator",
     "stream_over",
@@ -359,6 +360,13 @@ def column_names(X):
     return names if any(text) else None
 
 
+def keep_names(estimator, names):
+    """Keep the names of the columns to which the estimator was fitted; forget older ones."""
+    estimator.__dict__.pop("feature_names_in_", None)
+    if names is not None:
+        estimator.feature_names_in_ = names
+
+
 def _remembers_names(fit):
     """Return ``fit`` that also keeps the column names of its table in ``feature_names_in_``."""
 
@@ -368,9 +376,7 @@ def _remembers_names(fit):
         goes_on = fit.__name__ == "partial_fit" and hasattr(self, "n_features_in_")
         result = fit(self, *args, **options)
         if not goes_on:
-            self.__dict__.pop("feature_names_in_", None)
-            if names is not None:
-                self.feature_names_in_ = names
+            keep_names(self, names)
         return result
 
     fit_and_remember.keeps_the_protocol = True
@@ -705,7 +711,7 @@ class Estimator:
 
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)
-        keepers = dict.fromkeys(("fit", "fit_chunks", "partial_fit"), _remembers_names)
+        keepers = dict.fromkeys(("fit", "partial_fit"), _remembers_names)
         keepers |= dict.fromkeys(("transform", "fit_transform"), _honours_set_output)
         for name, keeper in keepers.items():
             method = getattr(cls, name, None)

@@ -22,6 +22,7 @@ from mllib.base import (
     check_square,
     check_vector,
     check_X_y,
+    keep_names,
 )
 from mllib.chunks import chunk_parts, in_places, merge_labels, reduce_chunks
 from mllib.numerics import log_normalise, safe_log
@@ -711,6 +712,7 @@ class _GaussianClassifier(Classifier):
         ``workers`` is as in ``mllib.chunks.reduce_chunks``.
         """
         total = reduce_chunks(partial(labelled_statistics, shared=self._shared), chunks, workers)
+        keep_names(self, total.names)
         return self._estimate(*self._known(total.value))
 
     def _store(self, model):

@@ -22,10 +22,11 @@ from mllib.base import (
     check_scalar,
     check_vector,
     convergence_warning,
+    keep_names,
     map_over,
     random_generator,
 )
-from mllib.chunks import as_passes, chunk_parts, reduce_chunks
+from mllib.chunks import as_passes, chunk_names, chunk_parts, reduce_chunks
 from mllib.compiled import compiled, compiling
 from mllib.numerics import centred_columns, squared_distances
 
@@ -1204,6 +1205,7 @@ class KMeans(_Centres):
             starts = [self._given_start(K)]
         options = {"max_iter": self.max_iter, "tol": self.tol, "workers": workers}
         fits = [k_means_over_chunks(again, start, **options) for start in starts]
+        keep_names(self, chunk_names(next(iter(again()))))
         return self._store(min(fits, key=lambda fit: fit.trace[-1]), fits[0].centres.shape[1])
 
     def _starts_from(self, chunk, K):

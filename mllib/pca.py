@@ -25,6 +25,7 @@ from mllib.base import (
     check_scalar,
     check_square,
     check_vector,
+    keep_names,
 )
 from mllib.chunks import chunk_parts, reduce_chunks
 from mllib.kernels import (
@@ -750,8 +751,9 @@ class PCA(Transformer):
         """
         if not self.center:
             raise ValueError("fit_chunks centres the rows: set center=True.")
-        total = reduce_chunks(_chunk_moments, chunks, workers).value
-        return self._keep(components_from_moments(total, self.n_components))
+        total = reduce_chunks(_chunk_moments, chunks, workers)
+        keep_names(self, total.names)
+        return self._keep(components_from_moments(total.value, self.n_components))
 
     def _keep(self, found):
         if not isinstance(self.whiten, (bool, np.bool_)):

@@ -298,6 +298,28 @@ def test_set_output_names_the_columns_and_keeps_the_index(estimator):
         plain.set_output(transform="x")
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "estimator", [e for e in ESTIMATORS if hasattr(e, "fit_chunks")], ids=named
+)
+def test_chunks_that_are_tables_keep_their_names_too(estimator):
+    estimator, X, y = sample_for(estimator)
+    names = [f"column {j}" for j in range(X.shape[1])]
+    supervised = estimator.kind in ("classifier", "regressor")
+
+    def chunks(frame):
+        parts = [slice(0, 20), slice(20, 40)]
+        return [(frame[p], y[p]) if supervised else frame[p] for p in parts]
+
+    table = pd.DataFrame(X, columns=names)
+    model = clone(estimator).fit_chunks([lambda c=c: c for c in chunks(table)])
+    assert model.feature_names_in_.tolist() == names
+    assert not hasattr(model.fit_chunks(chunks(X)), "feature_names_in_")
+    mixed = [chunks(table)[0], chunks(table.rename(columns={"column 0": "new"}))[1]]
+    with pytest.raises(ValueError, match=r"1: its columns are \['new'.* chunk 0 are \['column 0"):
+        clone(estimator).fit_chunks(mixed)
+
+
 def test_names_pass_through_a_pipeline():
     from mllib.decision_theory import Standardizer
 
