@@ -102,8 +102,10 @@ def test_dollars_of_a_displayed_formula_follow_a_blank_line(path):
 # Claims and registers ------------------------------------------------------------------------
 
 
+@cache
 def register(name):
-    return yaml.safe_load((ROOT / "chapters" / name).read_text(encoding="utf-8"))
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return yaml.load((ROOT / "chapters" / name).read_text(encoding="utf-8"), Loader=loader)
 
 
 def claims(path):
