@@ -12,6 +12,7 @@ from mllib.mixtures_and_em import (
     GaussianMixture,
     InverseWishart,
     MixtureParams,
+    _starts,
     complete_data_mle,
     constrained_covariances,
     e_step,
@@ -38,7 +39,6 @@ from mllib.mixtures_and_em import (
 )
 from mllib.mixtures_and_em import _FastStatistics as FastStatistics
 from mllib.mixtures_and_em import _fit_fast as fit_fast
-from mllib.mixtures_and_em import _starts
 from mllib.probability import entropy
 
 FAMILIES = ("full", "tied", "diag", "spherical")
