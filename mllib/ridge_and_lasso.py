@@ -755,7 +755,8 @@ def lars_path(X, y, *, lam_min=0.0, drop=True, max_kinks=None):
 
     Between kinks the weights are w_A = u - (lam/2) v, with X_A^T X_A u = X_A^T y and X_A^T X_A v =
     s_A, the signs of the correlations. At a kink a variable enters, since its correlation reaches
-    lam/2, or leaves, since its weight reaches 0; a Cholesky factor of X_A^T X_A follows.
+    lam/2, or leaves, since its weight reaches 0. Where loops are compiled and n >= d, a table of
+    all inner products is swept, otherwise a Cholesky factor of X_A^T X_A follows.
 
     Parameters
     ----------
@@ -807,8 +808,8 @@ def lars_path(X, y, *, lam_min=0.0, drop=True, max_kinks=None):
 def _homotopy(sums, mu_min, drop, most):
     """Return the path of ``lars_path`` by sweeps of the whole table, in terms of mu = lam/2.
 
-    This is the algorithm as the book states it; ``lars_path`` uses ``_fast_homotopy``, which the
-    tests hold against it.
+    This is the algorithm as the book states it; ``lars_path`` uses ``_swept_homotopy``, the same as
+    a compiled loop, or ``_fast_homotopy``, and the tests hold both against it.
     """
     d = len(sums.b)
     start = T = np.block([[sums.S, sums.b[:, None]], [sums.b, sums.c]])
