@@ -48,7 +48,7 @@ __all__ = [
     "check_targets",
     "check_vector",
     "check_weighted_X_y",
-    "class_weights",
+    "class_factors",
     "column_names",
     "convergence_warning",
     "keep_names",
@@ -339,14 +339,14 @@ def check_sample_weight(sample_weight, n):
     return s
 
 
-def class_weights(class_weight, classes, index, s=None):
-    """Return s_i times the factor of the class of each example; None if nothing weighs anything.
+def class_factors(class_weight, classes, index, s=None):
+    """Return the factor by which the class of each example multiplies its weight, shape (n,).
 
     Parameters
     ----------
     class_weight : None, "balanced" or dict
-        "balanced" gives all classes the same total weight and leaves the sum as it is; a dict maps
-        classes to factors above 0, 1 for those that it leaves out.
+        None means factors 1; "balanced" gives all classes the same total weight and leaves the sum
+        as it is; a dict maps classes to factors above 0, 1 for those that it leaves out.
     classes : array of shape (K,)
     index : array of int of shape (n,)
         The class of example i is ``classes[index[i]]``.
@@ -355,17 +355,16 @@ def class_weights(class_weight, classes, index, s=None):
 
     Examples
     --------
-    >>> class_weights("balanced", np.array(["a", "b"]), np.array([0, 0, 0, 1])).round(2)
+    >>> class_factors("balanced", np.array(["a", "b"]), np.array([0, 0, 0, 1])).round(2)
     array([0.67, 0.67, 0.67, 2.  ])
     """
     if class_weight is None:
-        return s
-    s = np.ones(len(index)) if s is None else s
+        return np.ones(len(index))
     if isinstance(class_weight, str):
         check_choice(class_weight, "class_weight", ("balanced",))
         totals = np.bincount(index, weights=s, minlength=len(classes))
-        factors = s.sum() / ((totals > 0).sum() * np.where(totals > 0, totals, 1.0))
-        return s * factors[index]
+        present = totals > 0
+        return (totals.sum() / (present.sum() * np.where(present, totals, 1.0)))[index]
     if not isinstance(class_weight, dict):
         raise ValueError("class_weight must be None, 'balanced' or a dict from class to factor.")
     named = classes.tolist()
@@ -377,7 +376,7 @@ def class_weights(class_weight, classes, index, s=None):
     factors = [
         check_scalar(class_weight.get(c, 1.0), "class_weight", low=0, open_low=True) for c in named
     ]
-    return s * np.array(factors, dtype=np.float64)[index]
+    return np.array(factors, dtype=np.float64)[index]
 
 
 def check_weighted_X_y(X, y, sample_weight, class_weight, estimator):
@@ -392,7 +391,9 @@ def check_weighted_X_y(X, y, sample_weight, class_weight, estimator):
         rows = np.flatnonzero(s)
         X, classes, index = check_X_y(X[rows], classes[index[rows]], estimator)
         s = s[rows]
-    return X, classes, index, class_weights(class_weight, classes, index, s), rows
+    if class_weight is not None:
+        s = class_factors(class_weight, classes, index, s) * (1.0 if s is None else s)
+    return X, classes, index, s, rows
 
 
 def check_lengths(lengths, n):

@@ -26,6 +26,7 @@ from mllib.base import (
     check_targets,
     check_vector,
     check_X_y,
+    class_factors,
     map_over,
     random_generator,
 )
@@ -38,7 +39,6 @@ from mllib.trees import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     _check_sample,
-    _class_factors,
     find_leaves,
     grow,
     importances,
@@ -1026,7 +1026,7 @@ class RandomForestClassifier(_RandomForest, Classifier):
     def fit(self, X, y, sample_weight=None):
         """Grow the forest; return self."""
         X, classes, y, w = _check_classes(X, y, sample_weight, type(self).__name__, self.criterion)
-        factor = np.broadcast_to(_class_factors(self.class_weight, classes, y, w), w.shape)
+        factor = class_factors(self.class_weight, classes, y, w)
         self.classes_ = classes
         return self._grow(X, y, w, len(classes), factor)
 

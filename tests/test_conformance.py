@@ -37,6 +37,7 @@ SETTINGS = {
     "CategoricalHMM": {"unseen": "missing"},  # a part of the data is fitted, all of it predicted
     "CategoricalNB": {"unseen": "missing"},  # as above
     "KMeans": {"n_clusters": 3},  # more clusters than distinct rows are refused: some data have 4
+    "SVC": {"tol": 1e-10},  # weights and repeated rows are compared to seven digits
 }
 
 #: Checks whose data (fewer rows than features, constant features) make a covariance singular, so
