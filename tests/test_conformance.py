@@ -298,6 +298,8 @@ def answers(estimator, X, y):
     said = {m: getattr(estimator, m)(X) for m in METHODS if hasattr(estimator, m)}
     if hasattr(estimator, "labels_"):
         said["labels_"] = estimator.labels_
+    if named(estimator) == "OneVsOne":  # whose own scores are votes
+        said["inside"] = estimator.estimators_[0].decision_function(np.asarray(X, order="C"))
     if hasattr(estimator, "score"):
         said["score"] = estimator.score(X, y)
     return said
