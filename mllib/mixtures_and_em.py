@@ -1251,13 +1251,15 @@ def _different_rows(X, weights):
     None in place of the latter means that every row stands there once, as X has them.
     """
     if weights is None or (weights == 1).all():
-        along = np.sort(X @ np.random.default_rng(0).standard_normal(X.shape[1]))
-        if (along[1:] > along[:-1]).all():
+        with np.errstate(over="ignore", invalid="ignore"):
+            along = np.sort(X @ np.random.default_rng(0).standard_normal(X.shape[1]))
+        if (along[1:] > along[:-1]).all():  # equal rows would be equal along any direction
             return X, None
         weights = np.ones(len(X))
     X, weights = X[weights > 0], weights[weights > 0]
     rows, place = np.unique(X, axis=0, return_inverse=True)
-    return rows, np.bincount(place.ravel(), weights)
+    times = np.bincount(place.ravel(), weights)
+    return (X, None) if (times == 1).all() else (rows, times)
 
 
 def _column_moments(X, s):
