@@ -71,6 +71,26 @@ def weighted_rows(X, y, s, centre=True):
     Their sum of squared residuals is sum_i s_i (y_i - b - w^T x_i)^2 at the best offset b, so that
     a fit of them without an offset is the weighted fit of the sample with one. Rows of weight 0 are
     left out; without ``centre`` the means are 0.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    y : array of shape (n,)
+    s : array of shape (n,)
+        At least 0 each, not all 0.
+    centre : bool
+
+    Returns
+    -------
+    tuple
+        Arrays of shape (m, d), (m,) and (d,), and a float; m rows have a positive weight.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [2.0]]), np.array([4.0, 8.0])
+    >>> weighted_rows(X, y, np.array([1.0, 1.0]))
+    (array([[-1.],
+           [ 1.]]), array([-2.,  2.]), array([1.]), 6.0)
     """
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
     root = np.sqrt(s)
