@@ -104,7 +104,7 @@ def used(tree, local):
     return tuple(dict.fromkeys(name for _, _, name in sorted(names)))
 
 
-def tested_by(folder, kept=None):
+def names_tested(folder, kept=None):
     """Return {dotted mllib name: [file::test, ...]} for the test functions in ``folder``.
 
     Parameters

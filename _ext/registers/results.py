@@ -493,7 +493,7 @@ class FillPlaces(SphinxPostTransform):
 def tests_of(app):
     """Return which tests use which names of the library; files are read once, in any build."""
     folder = Path(app.srcdir) / app.config.results_tests
-    return code.tested_by(folder, Path(app.doctreedir) / "tests.json")
+    return code.names_tested(folder, Path(app.doctreedir) / "tests.json")
 
 
 def ahead(app, env):
