@@ -5,6 +5,8 @@ The estimators follow scikit-learn's conventions without importing scikit-learn:
 numpy and scipy.
 """
 
+import functools
+import importlib
 import inspect
 import numbers
 import os
@@ -44,7 +46,9 @@ __all__ = [
     "check_square",
     "check_targets",
     "check_vector",
+    "column_names",
     "convergence_warning",
+    "keep_names",
     "map_over",
     "random_generator",
     "stream_over",
@@ -81,9 +85,13 @@ def convergence_warning(message):
 
 
 def as_array(a, name):
-    """Return ``a`` as an array of any type; nested lists of unequal lengths are refused."""
+    """Return ``a`` as an array of any type; nested lists of unequal lengths are refused.
+
+    A table is copied row by row, so that all that follows is, to the last bit, what it is for an
+    array of its values.
+    """
     try:
-        return np.asarray(a)
+        return np.asarray(a, order="C" if hasattr(a, "columns") else None)
     except ValueError as error:
         raise ValueError(f"{name} must be an array: give all its rows one length.") from error
 
@@ -326,6 +334,117 @@ def check_lengths(lengths, n):
     return lengths
 
 
+# Tables --------------------------------------------------------------------------------------
+
+
+def column_names(X):
+    """Return the names of the columns of a table, an array of str; None for anything else.
+
+    A table is what has ``columns`` that are named by text, such as a DataFrame.
+
+    Raises
+    ------
+    TypeError
+        If some of the names are text and others are not.
+    """
+    columns = getattr(X, "columns", None)
+    if columns is None or callable(columns):
+        return None
+    names = np.array([None, *columns], dtype=object)[1:]
+    text = [isinstance(name, str) for name in names]
+    if any(text) and not all(text):
+        raise TypeError(
+            "Feature names are only supported if all input features have string names: convert "
+            "them, e.g. X.columns = X.columns.astype(str)."
+        )
+    return names if any(text) else None
+
+
+def keep_names(estimator, names):
+    """Keep the names of the columns to which the estimator was fitted; forget older ones."""
+    estimator.__dict__.pop("feature_names_in_", None)
+    if names is not None:
+        estimator.feature_names_in_ = names
+
+
+def _remembers_names(fit):
+    """Return ``fit`` that also keeps the column names of its table in ``feature_names_in_``."""
+
+    @functools.wraps(fit)
+    def fit_and_remember(self, *args, **options):
+        names = column_names(args[0] if args else options.get("X"))
+        goes_on = fit.__name__ == "partial_fit" and hasattr(self, "n_features_in_")
+        result = fit(self, *args, **options)
+        if not goes_on:
+            keep_names(self, names)
+        return result
+
+    fit_and_remember.keeps_the_protocol = True
+    return fit_and_remember
+
+
+def _check_names(estimator, X):
+    """Refuse a table whose columns are not those of ``fit``; warn if only one of both has names."""
+    expected, given = getattr(estimator, "feature_names_in_", None), column_names(X)
+    name = type(estimator).__name__
+    if expected is None and given is None:
+        return
+    if expected is None:
+        message = f"X has feature names, but {name} was fitted without feature names"
+        warnings.warn(message, UserWarning, stacklevel=_caller_of_the_library())
+    elif given is None:
+        message = f"X does not have valid feature names, but {name} was fitted with feature names"
+        warnings.warn(message, UserWarning, stacklevel=_caller_of_the_library())
+    elif list(given) != list(expected):
+        message = "The feature names should match those that were passed during fit.\n"
+        unseen, missing = sorted({*given} - {*expected}), sorted({*expected} - {*given})
+        if unseen:
+            message += "Feature names unseen at fit time:\n" + _itemised(unseen)
+        if missing:
+            message += "Feature names seen at fit time, yet now missing:\n" + _itemised(missing)
+        if not unseen and not missing:
+            message += "Feature names must be in the same order as they were in fit.\n"
+        raise ValueError(message)
+
+
+def _caller_of_the_library():
+    """Return the ``stacklevel`` at which a warning of our caller names the user's own line."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("mllib."):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _itemised(names):
+    more = ["- ...\n"] if len(names) > 5 else []
+    return "".join([f"- {name}\n" for name in names[:5]] + more)
+
+
+def _honours_set_output(transform):
+    """Return ``transform`` whose result is the table that ``set_output`` asks for."""
+
+    @functools.wraps(transform)
+    def transform_and_name(self, *args, **options):
+        Z = transform(self, *args, **options)
+        if not isinstance(Z, np.ndarray) or _output_of(self) == "default":
+            return Z
+        X = args[0] if args else options["X"]
+        index = X.index if hasattr(X, "columns") and hasattr(X, "index") else None
+        pandas = importlib.import_module("pandas")
+        return pandas.DataFrame(Z, index=index, columns=self.get_feature_names_out())
+
+    transform_and_name.keeps_the_protocol = True
+    return transform_and_name
+
+
+def _output_of(estimator):
+    """Return what ``transform`` gives: by ``set_output``, else by scikit-learn's configuration."""
+    asked = getattr(estimator, "_sklearn_output_config", {}).get("transform")
+    if asked is None and "sklearn" in sys.modules:
+        asked = sys.modules["sklearn"].get_config().get("transform_output")
+    return check_choice(asked or "default", "transform", ("default", "pandas"))
+
+
 # Scalars, choices, random numbers ------------------------------------------------------------
 
 
@@ -410,14 +529,15 @@ def map_over(function, items, workers=1):
     list
         The results in the order of the items.
     """
-    workers = _check_workers(workers)
-    if callable(workers):
-        return [_settled(result) for result in workers(function, items)]
-    items = list(items)
-    size = 1 if workers == 1 else max(1, len(items) // (4 * workers))
-    batches = [items[i : i + size] for i in range(0, len(items), size)]
+    workers, items = _check_workers(workers), list(items)
     results, bar = [], Progress(len(items))
-    for part in stream_over(_Batch(function), batches, workers, in_flight=len(batches) or 1):
+    if callable(workers):
+        parts = ([result] for result in stream_over(function, items, workers))
+    else:
+        size = 1 if workers == 1 else max(1, len(items) // (4 * workers))
+        batches = [items[i : i + size] for i in range(0, len(items), size)]
+        parts = stream_over(_Batch(function), batches, workers, in_flight=len(batches) or 1)
+    for part in parts:
         results += part
         bar.show(len(results))
     bar.close()
@@ -434,25 +554,28 @@ def stream_over(function, items, workers=1, *, in_flight=None):
     items : iterable
         May be endless.
     in_flight : int, optional
-        How many items are held at a time; by default one for each worker. To a map-like callable
-        they are handed in groups of this size.
+        How many items are at work at a time; by default one for each worker. While the oldest of
+        them takes long, up to twice as many younger results wait behind it. A map-like callable
+        gets the items in groups of this size; by default a list or tuple whole, as it is in memory
+        anyway, and 32 at a time of what is read as it goes.
 
     Yields
     ------
     object
     """
     workers = _check_workers(workers)
-    if in_flight is None:
-        in_flight = (os.cpu_count() or 1) if callable(workers) else workers
-    check_scalar(in_flight, "in_flight", low=1, integer=True)
+    whole = len(items) if isinstance(items, (list, tuple)) and items else 32
+    at_most = whole if callable(workers) else workers
+    if in_flight is not None:
+        at_most = check_scalar(in_flight, "in_flight", low=1, integer=True)
     items = iter(items)
     if callable(workers):
-        while group := list(islice(items, in_flight)):
-            yield from map(_settled, workers(function, group))
+        while group := list(islice(items, at_most)):
+            yield from _settled(workers(function, group))
     elif workers == 1:
         yield from map(function, items)
     else:
-        yield from _on_processes(function, items, workers, in_flight)
+        yield from _on_processes(function, items, workers, at_most)
 
 
 def _check_workers(workers):
@@ -465,10 +588,15 @@ def _check_workers(workers):
     return (os.cpu_count() or 1) if workers == -1 else int(workers)
 
 
-def _settled(result):
-    """Return a result, after waiting for it if it is a future."""
-    future = callable(getattr(result, "result", None)) and callable(getattr(result, "done", None))
-    return result.result() if future else result
+def _settled(results):
+    """Yield the results of a map-like callable; futures are waited for, and let go one by one."""
+    if isinstance(results, list):
+        waiting = results[::-1]
+        results = (waiting.pop() for _ in range(len(waiting)))
+    for a in results:
+        future = callable(getattr(a, "result", None)) and callable(getattr(a, "done", None))
+        yield a.result() if future else a
+        del a
 
 
 class _Batch:
@@ -482,26 +610,37 @@ class _Batch:
 
 
 def _on_processes(function, items, workers, in_flight):
-    """Yield the results from ``workers`` processes; the work of one that is killed is repeated."""
+    """Yield the results of processes in order; the work of one that is killed is repeated.
+
+    While fewer than ``in_flight`` items are at work the next is read and handed on, unless twice
+    as many are behind the oldest one.
+    """
+    from concurrent.futures import FIRST_COMPLETED, wait
     from concurrent.futures.process import BrokenProcessPool
 
-    pool, waiting, more, lost = _processes(workers), deque(), True, 0
+    pool, tasks, more, lost = _processes(workers), deque(), True, 0  # tasks: [item, future]
     try:
         while True:
             try:
-                while more and len(waiting) < in_flight:
-                    try:
-                        item = next(items)
-                    except StopIteration:
-                        more = False
-                        break
-                    waiting.append([item, None])
-                for pair in waiting:
-                    if pair[1] is None:
-                        pair[1] = pool.submit(function, pair[0])
-                if not waiting:
+                at_work = []
+                for task in tasks:
+                    if task[1] is None:
+                        task[1] = pool.submit(function, task[0])
+                    if not task[1].done():
+                        at_work.append(task[1])
+                    elif isinstance(task[1].exception(), BrokenProcessPool):
+                        raise task[1].exception()
+                    else:
+                        task[0] = None  # let go of the item: only its result is kept
+                if more and len(at_work) < in_flight and len(tasks) <= 2 * in_flight:
+                    tasks.extend([item, None] for item in islice(items, 1))
+                    more = bool(tasks) and tasks[-1][1] is None
+                    continue
+                if at_work and at_work[0] is tasks[0][1]:
+                    wait(at_work, return_when=FIRST_COMPLETED)
+                    continue
+                if not tasks:
                     return
-                result = waiting[0][1].result()
             except BrokenProcessPool as error:
                 lost += 1
                 if lost == 4:
@@ -511,14 +650,13 @@ def _on_processes(function, items, workers, in_flight):
                     ) from error
                 _stop(pool)
                 pool = _processes(workers)
-                for pair in waiting:
-                    done = pair[1] is not None and pair[1].done() and not pair[1].cancelled()
-                    if not done or isinstance(pair[1].exception(), BrokenProcessPool):
-                        pair[1] = None
+                for task in tasks:
+                    done = task[1] is not None and task[1].done() and not task[1].cancelled()
+                    if not done or isinstance(task[1].exception(), BrokenProcessPool):
+                        task[1] = None
                 continue
-            waiting.popleft()
             lost = 0
-            yield result
+            yield tasks.popleft()[1].result()
     finally:
         _stop(pool)
 
@@ -527,9 +665,12 @@ def _processes(workers):
     """Return a pool of processes that leave an interrupt to the one that started them."""
     from concurrent.futures import ProcessPoolExecutor
 
-    return ProcessPoolExecutor(
-        workers, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)
-    )
+    return ProcessPoolExecutor(workers, initializer=_begin_worker)
+
+
+def _begin_worker():
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ["MLLIB_PROGRESS"] = "0"  # one bar is enough
 
 
 def _stop(pool):
@@ -583,9 +724,21 @@ class Estimator:
 
     A subclass lists its hyperparameters as keyword arguments of ``__init__``, which stores them
     untouched; ``fit`` validates them. Fitted attributes end in an underscore.
+
+    Fitted to a table with named columns, an estimator keeps their names in ``feature_names_in_``
+    and refuses a table whose columns have other names or another order.
     """
 
     kind = None
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        keepers = dict.fromkeys(("fit", "partial_fit"), _remembers_names)
+        keepers |= dict.fromkeys(("transform", "fit_transform"), _honours_set_output)
+        for name, keeper in keepers.items():
+            method = getattr(cls, name, None)
+            if method is not None and not hasattr(method, "keeps_the_protocol"):
+                setattr(cls, name, keeper(method))
 
     @classmethod
     def _parameter_names(cls):
@@ -648,8 +801,9 @@ def check_fitted(estimator):
 
 
 def check_features(estimator, X, **options):
-    """Check that the estimator is fitted and that ``X`` has its number of features; return X."""
+    """Check that the estimator is fitted and that ``X`` has its features; return X."""
     check_fitted(estimator)
+    _check_names(estimator, X)
     X = check_array(X, **options)
     if X.shape[1] != estimator.n_features_in_:
         raise ValueError(
@@ -710,10 +864,40 @@ class DensityEstimator(Estimator):
 
 
 class Transformer(Estimator):
-    """An estimator whose ``transform`` maps rows to rows."""
+    """An estimator whose ``transform`` maps rows to rows of ``_n_features_out`` numbers."""
 
     kind = "transformer"
 
     def fit_transform(self, X, y=None):
         """Fit and return the transformed training rows."""
         return self.fit(X, y).transform(X)
+
+    def set_output(self, *, transform=None):
+        """Choose what ``transform`` returns: "default", an array, or "pandas"; return self."""
+        if transform is not None:
+            check_choice(transform, "transform", ("default", "pandas"))
+            self._sklearn_output_config = {"transform": transform}
+        return self
+
+    def get_feature_names_out(self, input_features=None):
+        """Return the names of the columns of ``transform``: pca0, pca1, ... for a PCA."""
+        self._input_names(input_features)
+        name = type(self).__name__.lower()
+        return np.array([f"{name}{j}" for j in range(self._n_features_out)], dtype=object)
+
+    def _input_names(self, input_features):
+        """Return the names of the columns of X: as given, as in ``fit``, or x0, x1, ..."""
+        check_fitted(self)
+        known = getattr(self, "feature_names_in_", None)
+        if input_features is None:
+            numbered = np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object)
+            return numbered if known is None else known
+        names = np.asarray(input_features, dtype=object)
+        if known is not None and not np.array_equal(names, known):
+            raise ValueError("input_features is not equal to feature_names_in_: leave it out.")
+        if len(names) != self.n_features_in_:
+            raise ValueError(
+                f"input_features should have length equal to number of features "
+                f"({self.n_features_in_}), got {len(names)}"
+            )
+        return names
