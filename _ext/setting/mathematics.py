@@ -142,7 +142,7 @@ def _rendered(node, tex, display):
 
 
 _CLOSING = re.compile(r"[.,;:!?)\]\N{RIGHT SINGLE QUOTATION MARK}]")
-_LAST = re.compile(r'(.*</span>)(<span class="katex-base">.*)(</span></span>)', re.DOTALL)
+_LAST = re.compile(r'(.*</span>)(<span class="katex-base"[^>]*>.*)(</span></span>)', re.DOTALL)
 
 
 def held(formula):

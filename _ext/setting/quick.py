@@ -2,11 +2,12 @@
 
 The contents beside a page show the titles of all pages. Sphinx copies the headings of every page
 for that and then removes all but the titles; here they are removed once. Code is written without
-elements for names and punctuation, which have the colour of plain text.
+elements for names, dots and punctuation, which have the colour of plain text.
 """
 
 from docutils import nodes
 from pygments.formatters import HtmlFormatter
+from pygments.token import Token
 from sphinx import addnodes
 from sphinx.builders import html as builder
 from sphinx.highlighting import PygmentsBridge
@@ -55,6 +56,12 @@ def global_toctree(env, docname, building, *args, **options):
 
 class Fewer(HtmlFormatter):
     """Writes code without elements that no style colours."""
+
+    def _format_lines(self, tokensource):
+        dots = {(Token.Operator, "."): Token.Punctuation}
+        return super()._format_lines(
+            (dots.get((kind, text), kind), text) for kind, text in tokensource
+        )
 
     def _get_css_classes(self, ttype):
         classes = super()._get_css_classes(ttype)

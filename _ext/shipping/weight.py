@@ -136,7 +136,7 @@ def slim(index):
     return index[:start] + text + index[end:]
 
 
-_SPOKEN = re.compile(r'(<span class="katex-mathml">)(<math\b.*?</math>)(?=</span>)', re.DOTALL)
+_SPOKEN = re.compile(r'<span class="katex-mathml">(<math\b.*?</math>)</span>', re.DOTALL)
 
 
 def later(html):
@@ -144,7 +144,7 @@ def later(html):
 
     The script of the pages unpacks what waits in ``noscript``; without scripts it is there at once.
     """
-    return _SPOKEN.sub(r"\1<noscript>\2</noscript>", html)
+    return _SPOKEN.sub(r'<noscript class="katex-mathml">\1</noscript>', html)
 
 
 def elements(html):

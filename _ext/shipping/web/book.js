@@ -15,9 +15,9 @@
   };
 
   // Formulas are spelled out, for screen readers and for copying, once the page has opened.
-  const spoken = [...document.querySelectorAll(".katex-mathml > noscript")];
+  const spoken = [...document.querySelectorAll("noscript.katex-mathml")];
   const spell = (count) => {
-    for (const part of spoken.splice(0, count)) part.outerHTML = part.textContent;
+    for (const part of spoken.splice(0, count)) part.outerHTML = `<span class="katex-mathml">${part.textContent}</span>`;
   };
   const idle = window.requestIdleCallback || ((then) => window.setTimeout(then, 50));
   const next = () => {
