@@ -99,8 +99,10 @@ def test_code_has_elements_for_what_is_coloured():
     from pygments import highlight
     from pygments.lexers import PythonLexer
 
-    written = highlight("def f(x):\n    return x.y[0]", PythonLexer(), quick.Fewer())
+    written = highlight("def f(x=y):\n    return x.y[0]", PythonLexer(), quick.Fewer())
     assert '<span class="k">return</span> x.y[<span class="mi">0</span>]' in written
+    assert "<pre><span" in highlight("\n\n1", PythonLexer(stripnl=False), quick.Fewer())
+    assert "<pre>x" in highlight("x", PythonLexer(), quick.Fewer())
 
 
 @pytest.mark.parametrize("name", ["a11y-high-contrast-light", "a11y-high-contrast-dark"])
@@ -113,6 +115,8 @@ def test_what_has_no_element_has_the_colour_of_the_text(name):
     assert len(tokens) == len(quick.UNCOLOURED)
     looks = [style.style_for_token(token) for token in (Token, *tokens)]
     assert len({look["color"] for look in looks} - {None}) == 1
+    strings = [style.style_for_token(token)["color"] for token in quick.STRINGS]
+    assert len(set(strings)) == 1
     assert not any(look["bold"] or look["italic"] or look["underline"] for look in looks)
 
 

@@ -100,6 +100,12 @@ const taken = (node, width) => {
   return true;
 };
 const NOT_INLINE = /^(katex-(strut|base|thinbox|vbox|smash|inner|fix)|vlist.*|.lap|mspace|nulldelimiter|pstrut)$/;
+const led = (node, width) => {
+  const ratio = isLetter(node) && node.classes.length ? scale(node.classes) : 0;
+  if (!ratio || node.style.marginLeft) return false;
+  node.style = {...node.style, marginLeft: ems(width / ratio)};
+  return true;
+};
 const joined = (nodes) => {
   const out = [];
   for (const node of nodes) {
@@ -108,7 +114,8 @@ const joined = (nodes) => {
     if (named(node, "mfrac") && named(before, "nulldelimiter") && before.classes.length === 1 && !node.style.marginLeft) {
       node.style = {...node.style, marginLeft: "0.12em"};
       out.splice(-1, 1, node);
-    } else if (!space(node) || !before) out.push(node);
+    } else if (before && space(before) && !space(node) && led(node, em(before.style.marginRight))) out.splice(-1, 1, node);
+    else if (!space(node) || !before) out.push(node);
     else if (space(before)) before.style.marginRight = ems(em(before.style.marginRight) + width);
     else if (taken(before, width)) continue;
     else if (isLetter(before) && !before.classes.length && !before.italic && width > 0 && space(out.at(-2) || before)) {

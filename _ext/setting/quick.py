@@ -2,7 +2,7 @@
 
 The contents beside a page show the titles of all pages. Sphinx copies the headings of every page
 for that and then removes all but the titles; here they are removed once. Code is written without
-elements for names, dots and punctuation, which have the colour of plain text.
+elements for names, dots, equal signs and punctuation, which have the colour of plain text.
 """
 
 from docutils import nodes
@@ -16,6 +16,8 @@ _global_toctree = builder.global_toctree_for_doc
 
 #: Kinds of code that have the colour of the text around them.
 UNCOLOURED = frozenset("n nn nx p pm w".split())
+#: Parts of a string, which have one colour.
+STRINGS = (Token.String.Affix, Token.String.Interpol, Token.String.Double)
 
 
 def titles_of(contents):
@@ -58,10 +60,18 @@ class Fewer(HtmlFormatter):
     """Writes code without elements that no style colours."""
 
     def _format_lines(self, tokensource):
-        dots = {(Token.Operator, "."): Token.Punctuation}
-        return super()._format_lines(
-            (dots.get((kind, text), kind), text) for kind, text in tokensource
-        )
+        def colour(kind, text):
+            if kind is Token.Operator and text in (".", "="):
+                return Token.Punctuation
+            return Token.String.Double if kind in STRINGS else kind
+
+        return super()._format_lines((colour(kind, text), text) for kind, text in tokensource)
+
+    def _wrap_pre(self, inner):
+        (is_line, head), *lines = super()._wrap_pre(inner)
+        if not lines[0][1].startswith("\n"):  # the empty element saves an empty first line
+            head = head.replace("<span></span>", "")
+        yield from [(is_line, head), *lines]
 
     def _get_css_classes(self, ttype):
         classes = super()._get_css_classes(ttype)

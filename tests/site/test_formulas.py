@@ -17,7 +17,7 @@ MOVED = 0.3
 
 PLACES = """async () => {
   await document.fonts.ready;
-  await Promise.all([...document.fonts].map((font) => font.load()));
+  await Promise.allSettled([...document.fonts].map((font) => font.load()));
   return [...document.querySelectorAll("i")].map((box) => {
     const from = box.getBoundingClientRect(), found = [];
     const letters = document.createTreeWalker(box, NodeFilter.SHOW_TEXT);
