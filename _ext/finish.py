@@ -52,12 +52,20 @@ def lighter(html, name):
     return html
 
 
+#: Scripts that only some pages need, and what they need them for.
+SCRIPTS = {
+    "copy-tex.min.js": 'class="katex"',
+    "map.js": 'class="course-map"',
+    "theorem.js": " data-theorem=",
+}
+
+
 def with_scripts(html):
-    """Return a page that loads the scripts of the book: that for copying formulas if it has any."""
+    """Return a page that loads the scripts of the book, those that it needs."""
     root = re.search(r'data-content_root="([^"]*)"', html)
     if not root:
         return html
-    scripts = ["book.js"] + (["copy-tex.min.js"] if 'class="katex"' in html else [])
+    scripts = ["book.js", *(name for name, sign in SCRIPTS.items() if sign in html)]
     tags = [
         f'<script defer src="{root[1]}_static/web/{name}?v='
         f'{hashlib.sha256((WEB / name).read_bytes()).hexdigest()[:8]}"></script>'

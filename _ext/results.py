@@ -38,7 +38,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 from sphinx_proof.nodes import proof_node
 
-from _ext import graph, planted, verdicts
+from _ext import coursemap, graph, planted, verdicts
 from _ext.once import QUICK, once
 from _ext.verdicts import sentence as _titled
 
@@ -788,31 +788,18 @@ class FillPlaces(SphinxPostTransform):
         return block
 
     def map(self):
-        """Return the graph of which chapter rests on which."""
-        home = {entry["id"]: entry["chapter"] for entry in self.results}
-        pairs = dict.fromkeys(
-            (home[a], home[b])
-            for a, b in self.pairs
-            if home[a] != home[b] and {home[a], home[b]} <= set(self.shown)
-        )
-        names = [slug for slug in self.shown if any(slug in pair for pair in pairs)]
-        if not names:
+        """Return the map of the course; each chapter leads to the page of its results."""
+        drawn = coursemap.map_of(self, lambda slug: self.address(entry_page(self.config, slug)))
+        if not drawn:
             return []
-        titles = {slug: self.env.titles[self.chapters[slug]].astext() for slug in names}
         section = _section("results-graph", [nodes.Text("Which chapter rests on which")])
         section += nodes.paragraph(
             "",
-            "An arrow leads from a chapter to one whose statements or proofs use its results. "
-            "Each box is a link to the results of its chapter, where the graph is drawn in full.",
+            "A line runs down from each chapter to those whose statements or proofs use its "
+            "results; what follows from other lines, and what looks ahead, is left out. Each name "
+            "leads to the results of its chapter, where all their dependences are drawn.",
         )
-        section += self.drawn(
-            names,
-            list(pairs),
-            titles,
-            {slug: self.part_of(self.chapters[slug]) for slug in names},
-            lambda slug: self.address(entry_page(self.config, slug)),
-            "Graph of the chapters",
-        )
+        section += drawn
         return [section]
 
     def address(self, docname, anchor=""):
