@@ -13,16 +13,9 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from _ext import (  # noqa: E402
-    benchmarks,
-    figures,
-    graph,
-    mathematics,
-    reference,
-    results,
-    verdicts,
-    weight,
-)
+from _ext.registers import benchmarks, graph, results, verdicts  # noqa: E402
+from _ext.setting import figures, mathematics, reference  # noqa: E402
+from _ext.shipping import weight  # noqa: E402
 from mllib.course import claim as real_claim  # noqa: E402
 
 PRINTED = "{}\n  holds      two and two make four in 3 cases\n  tight      largest ratio: 0.93\n"

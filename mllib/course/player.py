@@ -220,9 +220,9 @@ class Player:
             f".{way}-{colour}{{{attribute[way]}:{COLOURS[colour]}}}"
             for way, colour in sorted(self._used)
         )
-        last = len(self._frames) - 1
+        last, hidden = len(self._frames) - 1, ' display="none"'
         frames = "\n".join(
-            f'<g class="frame"{"" if i == last else " display="none""}>'
+            f'<g class="frame"{hidden if i < last else ""}>'
             f"<desc>{escape(say)}</desc>{''.join(marks)}</g>"
             for i, (say, marks) in enumerate(self._frames)
         )

@@ -38,9 +38,9 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 from sphinx_proof.nodes import proof_node
 
-from _ext import coursemap, graph, planted, verdicts
 from _ext.once import QUICK, once
-from _ext.verdicts import sentence as _titled
+from _ext.registers import coursemap, graph, planted, verdicts
+from _ext.registers.verdicts import sentence as _titled
 
 logger = logging.getLogger(__name__)
 
@@ -1174,7 +1174,7 @@ def setup(app):
     app.add_directive("results-table", ResultsTable)
     app.add_directive("errata-index", ErrataIndex)
     app.setup_extension("sphinx_proof")
-    app.setup_extension("_ext.verdicts")
+    app.setup_extension("_ext.registers.verdicts")
     app.add_directive_to_domain("prf", "proof", Proof, override=True)
     app.add_node(proof_node, override=True, html=(visit_proof, depart_proof))
     app.add_transform(TidyStatements)

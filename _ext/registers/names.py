@@ -15,8 +15,9 @@ from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 
-from _ext import glossary, mathematics
-from _ext.results import _chapters, _titled, registers
+from _ext.registers import glossary
+from _ext.registers.results import _chapters, _titled, registers
+from _ext.setting import mathematics
 
 #: Objects of the library that are worth an entry of their own; methods are found with their class.
 LIBRARY = ("function", "class", "module")
@@ -227,7 +228,7 @@ def rewritten(app, env):
 
 def setup(app):
     """Register the directive and the writer of the names."""
-    app.setup_extension("_ext.glossary")
+    app.setup_extension("_ext.registers.glossary")
     app.add_config_value("index_page", "chapters/book-index", "env")
     app.add_node(book_index)
     app.add_directive("book-index", BookIndex)

@@ -21,8 +21,8 @@ from docutils.parsers.rst import directives
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from _ext import coursemap, planted, results, verdicts
-from _ext.coursemap import hours, noted
+from _ext.registers import coursemap, planted, results, verdicts
+from _ext.registers.coursemap import hours, noted
 
 logger = logging.getLogger(__name__)
 
@@ -197,7 +197,7 @@ def outdated(app, env):
 
 def setup(app):
     """Register directives and notes."""
-    app.setup_extension("_ext.results")
+    app.setup_extension("_ext.registers.results")
     app.add_node(course_place)
     app.add_directive("course-map", CourseMap)
     app.add_directive("course-counts", CourseCounts)

@@ -20,7 +20,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from _ext.once import QUICK, once
-from _ext.results import _chapters, _titled
+from _ext.registers.results import _chapters, _titled
 
 logger = logging.getLogger(__name__)
 

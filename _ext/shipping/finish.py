@@ -5,7 +5,9 @@ import re
 import shutil
 from pathlib import Path
 
-from _ext import access, anchors, bundle, figures, previews, results, verdicts, weight
+from _ext.registers import results, verdicts
+from _ext.setting import anchors, figures, previews
+from _ext.shipping import access, bundle, weight
 
 #: Scripts that may wait until the page has been read.
 DEFERRED = (
@@ -23,6 +25,9 @@ REMOVED = (
 
 #: The scripts of the book.
 WEB = Path(__file__).with_name("web")
+
+#: KaTeX's script that copies a formula as its source.
+COPY_TEX = WEB.parents[1] / "vendored" / "katex" / "copy-tex.min.js"
 
 #: What finds results, terms and functions by their names, on the search page alone.
 SEARCH_SCRIPTS = "".join(
@@ -54,9 +59,9 @@ def lighter(html, name):
 
 #: Scripts that only some pages need, and what they need them for.
 SCRIPTS = {
-    "copy-tex.min.js": 'class="katex"',
-    "map.js": 'class="course-map"',
-    "theorem.js": " data-theorem=",
+    COPY_TEX: 'class="katex"',
+    WEB / "map.js": 'class="course-map"',
+    WEB / "theorem.js": " data-theorem=",
 }
 
 
@@ -65,11 +70,11 @@ def with_scripts(html):
     root = re.search(r'data-content_root="([^"]*)"', html)
     if not root:
         return html
-    scripts = ["book.js", *(name for name, sign in SCRIPTS.items() if sign in html)]
+    scripts = [WEB / "book.js", *(script for script, sign in SCRIPTS.items() if sign in html)]
     tags = [
-        f'<script defer src="{root[1]}_static/web/{name}?v='
-        f'{hashlib.sha256((WEB / name).read_bytes()).hexdigest()[:8]}"></script>'
-        for name in scripts
+        f'<script defer src="{root[1]}_static/web/{path.name}?v='
+        f'{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}"></script>'
+        for path in scripts
     ]
     return html.replace("</head>", "".join(tags) + "</head>", 1)
 
@@ -87,7 +92,8 @@ def site(folder):
     """Finish the site in ``folder``."""
     folder = Path(folder)
     shutil.copytree(WEB, folder / "_static" / "web")
-    register = WEB.parent.parent / "chapters" / "results.yml"
+    shutil.copy(COPY_TEX, folder / "_static" / "web")
+    register = WEB.parents[2] / "chapters" / "results.yml"
     titles = anchors.titles_of(results.load(register))
     for page in sorted(folder.glob("**/*.html")):
         html = lighter(page.read_text(encoding="utf-8"), page.name)
