@@ -99,7 +99,7 @@ class FillCourse(results.FillPlaces):
         checks = sum(verdict.checks for claim in claims for verdict in claim.verdicts)
         tried, died = planted.counted(self.env.srcdir, self.shown)
         said = [
-            (len(entries), "results, each with its proof or its definition"),
+            (len(entries), "results, each derived or defined on its page"),
             (run, f"of them run on their page, in {_number(checks)} checks"),
         ]
         if tried:

@@ -118,7 +118,7 @@ def picture(points=POINTS):
     data = html.escape(json.dumps(data))
     return "\n".join(
         [
-            f'<div class="theorem" data-theorem="{data}">',
+            f'<div class="live-theorem" data-theorem="{data}">',
             f'<svg viewBox="0 0 {width} {height}" role="group" aria-label="{LABEL}">',
             f'<path class="widest" d="{line(found["widest"])}"/>',
             f'<path class="final" d="{line(found["line"])}"/>',

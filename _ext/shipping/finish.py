@@ -7,7 +7,7 @@ from pathlib import Path
 
 from _ext.registers import results, verdicts
 from _ext.setting import anchors, figures, previews
-from _ext.shipping import access, bundle, weight
+from _ext.shipping import access, bundle, players, share, weight
 
 #: Scripts that may wait until the page has been read.
 DEFERRED = (
@@ -61,6 +61,8 @@ def lighter(html, name):
 SCRIPTS = {
     COPY_TEX: 'class="katex"',
     WEB / "map.js": 'class="course-map"',
+    WEB / "player.js": " data-player=",
+    WEB / "share.js": 'class="permalink"',
     WEB / "theorem.js": " data-theorem=",
 }
 
@@ -88,9 +90,10 @@ def downloads(html):
     )
 
 
-def site(folder):
-    """Finish the site in ``folder``."""
+def site(folder, pdf=False):
+    """Finish the site in ``folder``; ``pdf``: it has the whole book as ``book.pdf``."""
     folder = Path(folder)
+    book = share.about(WEB.parents[2], pdf)
     shutil.copytree(WEB, folder / "_static" / "web")
     shutil.copy(COPY_TEX, folder / "_static" / "web")
     register = WEB.parents[2] / "chapters" / "results.yml"
@@ -98,8 +101,10 @@ def site(folder):
     for page in sorted(folder.glob("**/*.html")):
         html = lighter(page.read_text(encoding="utf-8"), page.name)
         html = access.described(access.repaired(html))
+        html = players.attach(figures.pair(html, page), page)
+        html = share.shared(html, page.relative_to(folder).as_posix(), book)
         html = verdicts.switched(downloads(with_scripts(anchors.linked(html, titles))))
-        page.write_text(figures.pair(html, page), encoding="utf-8")
+        page.write_text(html, encoding="utf-8")
     previews.write(folder)
     for unused in folder.glob("**/*.map"):
         unused.unlink()
@@ -107,3 +112,4 @@ def site(folder):
     index.write_text(weight.slim(index.read_text(encoding="utf-8")), encoding="utf-8")
     weight.trim(folder)
     bundle.site(folder)
+    share.site(folder, book)
