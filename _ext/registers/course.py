@@ -21,7 +21,7 @@ from docutils.parsers.rst import directives
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from _ext.registers import coursemap, planted, results, verdicts
+from _ext.registers import blocks, coursemap, planted, results, verdicts
 from _ext.registers.coursemap import hours, noted
 
 logger = logging.getLogger(__name__)
@@ -143,7 +143,7 @@ class FillCourse(results.FillPlaces):
         longest = max(sum(length[slug] for slug in week) for week in plan)
         said = f"{len(names)} chapters, {total} of reading, at most {hours(longest)} a week."
         heads = ("Week", "Chapters", "Reading", "Rests directly on")
-        return [nodes.paragraph("", said), results._table(heads, rows, "term-plan")]
+        return [nodes.paragraph("", said), blocks.table(heads, rows, "term-plan")]
 
     def links(self, slugs):
         """Return links to chapters, with commas between."""

@@ -1,11 +1,11 @@
 """The register of results: every statement of the book, its executed claim, its code and its test.
 
-While pages are read, this extension notes the anchors, the claims (``with claim("name") as c:`` in
+While pages are read, ``statements`` notes the anchors, the claims (``with claim("name") as c:`` in
 a code cell, with what the cell printed) and the references. The build then fails where a statement
-has no executed claim, or a claim states nothing. From the same notes it writes
+has no executed claim, or a claim states nothing (``checks``). From the same notes are written here
 
 ``{results-index}``
-    every result by part and chapter, and the graph of which chapter rests on which; beside it a
+    every result by part and chapter, and the map of which chapter rests on which; beside it a
     page for each chapter has the entries, with statement, verdicts, ``mllib`` names, tests and
     sources, and the graph of which result rests on which;
 ``{results-table}``
@@ -16,452 +16,34 @@ has no executed claim, or a claim states nothing. From the same notes it writes
 The registers are ``chapters/results.yml`` and ``chapters/errata.yml``.
 """
 
-import ast
-import functools
 import hashlib
 import itertools
 import json
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 
-import yaml
 from docutils import nodes
-from docutils.parsers.rst import directives
 from sphinx import addnodes
-from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
-from sphinx.util import docname_join, logging
+from sphinx.util import docname_join
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
-from sphinx_proof.nodes import proof_node
 
-from _ext.once import QUICK, once
-from _ext.registers import coursemap, graph, planted, verdicts
-from _ext.registers.verdicts import sentence as _titled
-
-logger = logging.getLogger(__name__)
-
-#: Blocks that state something, which must therefore be run.
-STATEMENTS = ("theorem", "lemma", "proposition", "corollary", "algorithm", "example")
-#: Kinds in results.yml that need an executed claim; definitions and advice need only the anchor.
-CLAIMED_KINDS = (*STATEMENTS, "derivation")
-
-_CLASS = re.compile(r"[A-Z]\w*[a-z]\w*")
-
-
-# -- records ---------------------------------------------------------------------------------------
-
-
-@dataclass
-class Claim:
-    """A claim found in a code cell."""
-
-    names: tuple  #: the results that it verifies
-    line: int  #: where its cell stands
-    executed: bool  #: whether the cell has an execution count
-    verdicts: tuple  #: what the cell showed under these names: Verdict(kind, text, checks)
-    code: tuple = ()  #: dotted mllib names used in the cell, and in the cells since the anchor
-    problem: str = ""  #: why the claim does not count, empty if it does
-
-
-@dataclass
-class Page:
-    """What one page states and verifies."""
-
-    statements: list = field(default_factory=list)  #: (kind, label or "", line) of proof blocks
-    anchors: dict = field(default_factory=dict)  #: registered name -> order on the page
-    targets: set = field(default_factory=set, repr=False)  #: every id on the page
-    claims: list = field(default_factory=list)  #: Claim, in reading order
-    rests_on: dict = field(default_factory=dict)  #: registered name -> names that it refers to
-    proved_by: dict = field(default_factory=dict)  #: name -> anchors of its proof
-    words: dict = field(default_factory=dict)  #: registered name -> text of the statement
-
-
-# -- reading claims --------------------------------------------------------------------------------
-
-
-def claims_in(source):
-    """Return the claims in Python ``source`` as a list of (names, problem)."""
-    found = []
-    for call in ast.walk(_parsed(source)):
-        if not isinstance(call, ast.Call):
-            continue
-        called = (
-            call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        )
-        if called != "claim":
-            continue
-        literal = [
-            a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)
-        ]
-        problem = (
-            "" if literal and len(literal) == len(call.args) else "its names must be written out"
-        )
-        found.append((tuple(literal), problem))
-    return found
-
-
-@functools.cache
-def _parsed(source):
-    """Parse a code cell; lines of IPython magic are blanked."""
-    lines = ["" if re.match(r"\s*[%!?]", line) else line for line in source.splitlines()]
-    try:
-        return ast.parse("\n".join(lines))
-    except SyntaxError:
-        return ast.parse("")
-
-
-@functools.cache
-def imported(source):
-    """Return {local name: dotted name} for what ``source`` imports from mllib, the course apart."""
-    local = {}
-    for node in ast.walk(_parsed(source)):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "mllib":
-            for alias in node.names:
-                local[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-        elif isinstance(node, ast.Import):
-            for alias in node.names:
-                if alias.name.startswith("mllib.") and alias.asname:
-                    local[alias.asname] = alias.name
-    return {name: dotted for name, dotted in local.items() if not dotted.startswith("mllib.course")}
-
-
-def after(source, local):
-    """Return what the local names stand for once ``source`` has run: {local name: dotted name}.
-
-    An object that a class of mllib made, or one of its methods returned, stands for that class:
-    after ``die = FiniteSpace.uniform(faces)``, a claim that calls ``die.prob`` uses FiniteSpace.
-    """
-    local = local | imported(source)
-    for node in _parsed(source).body:
-        for target in node.targets if isinstance(node, ast.Assign) else ():
-            made, root = "", node.value
-            while isinstance(root, (ast.Call, ast.Attribute)):
-                root = root.func if isinstance(root, ast.Call) else root.value
-            if isinstance(target, ast.Name) and isinstance(root, ast.Name):
-                made = local.get(root.id, "")
-            for name in ast.walk(target):
-                if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
-                    local.pop(name.id, None)
-                    if _CLASS.fullmatch(made.rpartition(".")[2]):
-                        local[name.id] = made
-    return local
-
-
-def used(tree, local):
-    """Return the dotted mllib names that the syntax ``tree`` uses, in order, given its imports."""
-    names = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute):
-            chain, value = [node.attr], node.value
-            while isinstance(value, ast.Attribute):
-                chain.insert(0, value.attr)
-                value = value.value
-            if isinstance(value, ast.Name):
-                dotted = local.get(value.id, "")
-                if dotted.count(".") == 1:  # a module under a local name
-                    names.append((node.lineno, node.col_offset, f"{dotted}.{chain[0]}"))
-                elif value.id == "mllib" and len(chain) > 1 and chain[0] != "course":
-                    names.append((node.lineno, node.col_offset, ".".join(["mllib", *chain[:2]])))
-        elif isinstance(node, ast.Name) and local.get(node.id, "").count(".") >= 2:
-            names.append((node.lineno, node.col_offset, local[node.id]))
-    return tuple(dict.fromkeys(name for _, _, name in sorted(names)))
-
-
-def tests_of(folder):
-    """Return {dotted mllib name: [file::test, ...]} for the test functions in ``folder``."""
-    found = defaultdict(list)
-    for path in sorted(Path(folder).glob("test_*.py")):
-        for name, function in _tests_in(path):
-            found[name].append(f"{path.name}::{function}")
-    return dict(found)
-
-
-@once
-def _tests_in(path):
-    """Return [(dotted mllib name, test function that uses it), ...] for one file of tests."""
-    source, pairs = path.read_text(encoding="utf-8"), []
-    tree, local = ast.parse(source), imported(source)
-    for node in tree.body:
-        for function in node.body if isinstance(node, ast.ClassDef) else [node]:
-            if isinstance(function, ast.FunctionDef) and function.name.startswith("test_"):
-                pairs += [(name, function.name) for name in used(function, local)]
-    return pairs
-
-
-# -- reading pages ---------------------------------------------------------------------------------
-
-
-def _is_statement(node):
-    return isinstance(node, nodes.Element) and "realtype" in node.attributes
-
-
-def _is_proof(node):
-    return isinstance(node, nodes.Element) and node.tagname == "proof_node"
-
-
-def _is_cell(node):
-    return isinstance(node, nodes.container) and node.get("nb_element") == "cell_code"
-
-
-def _cell_source(cell):
-    for part in cell.findall(nodes.container):
-        if part.get("nb_element") == "cell_code_source":
-            return part.astext()
-    return ""
-
-
-def _verdicts_of(cell):
-    """Return {names: (Verdict, ...)} for the claims that a cell displayed, or printed."""
-    streams = [b.astext() for b in cell.findall(nodes.literal_block) if "stream" in b["classes"]]
-    return verdicts.verdicts_in("\n".join(streams)) | dict(b["claim"] for b in verdicts.cards(cell))
-
-
-def _failed(cell):
-    return any("traceback" in b["classes"] for b in cell.findall(nodes.literal_block))
-
-
-def _line(node):
-    while node is not None and getattr(node, "line", None) is None:
-        node = node.parent
-    return getattr(node, "line", None)
-
-
-def _references(node):
-    """Return the labels that ``node`` refers to."""
-    for part in node.findall():
-        if isinstance(part, addnodes.pending_xref) and part.get("reftype") not in {"eq", "cite"}:
-            yield part.get("reftarget", "").lstrip("#")
-        elif isinstance(part, nodes.reference) and part.get("refid"):
-            yield part["refid"]
-
-
-def read_page(doctree, registered):
-    """Collect the anchors, statements, claims and references of ``doctree``.
-
-    Parameters
-    ----------
-    doctree : docutils document
-    registered : set of str
-        Names of the results and slips that the registers know.
-    """
-    page = Page()
-    local, since, cells = {}, {}, []
-    current = []  # the results whose references are being collected
-    for node in doctree.findall(nodes.Element):
-        here = [i for i in node["ids"] if i in registered]
-        page.targets.update(node["ids"])
-        for name in here:
-            page.anchors.setdefault(name, len(page.anchors))
-            since.setdefault(name, len(cells))
-            page.words.setdefault(name, _statement_of(node).astext())
-        if _is_statement(node):
-            named = not re.fullmatch(rf"{node['realtype']}-\d+", node["label"])
-            page.statements.append((node["realtype"], node["label"] if named else "", _line(node)))
-            current = [node["label"]]
-        elif here:
-            if _is_proof(node):  # a proof with an anchor of its own carries its theorem
-                for name in current:
-                    page.proved_by.setdefault(name, []).extend(here)
-            current = here
-        elif isinstance(node, nodes.section) and not _is_statement(node.parent):
-            current = []
-        if _is_cell(node):
-            source, before = _cell_source(node), local
-            local = after(source, before)
-            cells.append(used(_parsed(source), before | imported(source) | local))
-            shown = _verdicts_of(node)
-            for names, problem in claims_in(source):
-                first = min((since[n] for n in names if n in since), default=len(cells) - 1)
-                code = dict.fromkeys(itertools.chain(cells[-1], *cells[first:-1]))
-                claim = Claim(
-                    names,
-                    _line(node),
-                    node.get("exec_count") is not None,
-                    shown.get(names, ()),
-                    tuple(code),
-                    problem,
-                )
-                claim.problem = claim.problem or _fault(claim, _failed(node))
-                page.claims.append(claim)
-                if set(names) & set(current):
-                    current = []
-        elif isinstance(node, nodes.TextElement) and not isinstance(node, nodes.Inline):
-            for name in current:
-                page.rests_on.setdefault(name, []).extend(_references_here(node))
-    for name, labels in page.rests_on.items():
-        page.rests_on[name] = list(dict.fromkeys(x for x in labels if x != name))
-    return page
-
-
-def _references_here(node):
-    """References of a text element, those of nested text elements left to their own turn."""
-    for part in node.children:
-        if isinstance(part, (nodes.Inline, addnodes.pending_xref)):
-            yield from _references(part)
-
-
-def _fault(claim, failed):
-    if failed:
-        return "its cell ended in an error"
-    if not claim.executed:
-        return "its cell was not executed"
-    if "holds" not in [verdict.kind for verdict in claim.verdicts]:
-        return "its cell showed no verdict that it holds"
-    return ""
-
-
-def _statement_of(node):
-    """Return the node that states the result anchored at ``node``."""
-    if _is_statement(node):
-        return node
-    if isinstance(node, nodes.section):
-        for child in node.children:
-            if isinstance(child, (nodes.paragraph, nodes.math_block, nodes.bullet_list)):
-                return child
-            if _is_statement(child):
-                return child
-    if isinstance(node, (nodes.container, nodes.Admonition)) or _is_proof(node):
-        paragraph = node.next_node(nodes.paragraph)
-        return node if paragraph is None else paragraph
-    return node
-
-
-# -- the registers ---------------------------------------------------------------------------------
-
-
-def load(path):
-    """Read a register; an empty or missing file is an empty list."""
-    return _read(path) if Path(path).exists() else []
-
-
-@once
-def _read(path):
-    return yaml.load(path.read_text(encoding="utf-8"), Loader=QUICK) or []
-
-
-def registers(app):
-    """Return the results and the slips, each as a list of entries."""
-    source = Path(app.srcdir)
-    return load(source / app.config.results_file), load(source / app.config.errata_file)
-
-
-def register_names(results, errata):
-    """Return every name that a claim may carry."""
-    return {entry["id"] for entry in results} | {f"erratum-{entry['id']}" for entry in errata}
-
-
-def _chapters(env):
-    """Return {slug: docname} of the published chapters, in reading order."""
-    order = [d for d in reading_order(env) if d.count("/") >= 2]
-    return {docname.rsplit("/", 1)[1]: docname for docname in order}
-
-
-def reading_order(env):
-    """Return the pages in the order of the table of contents."""
-    seen = []
-
-    def visit(docname):
-        if docname not in seen:
-            seen.append(docname)
-            for child in env.toctree_includes.get(docname, []):
-                visit(child)
-
-    visit(env.config.root_doc)
-    return seen + sorted(set(env.found_docs) - set(seen))
-
-
-def faults(pages, results, errata, chapters):
-    """Yield (docname, line, message) for every statement, claim or anchor that does not fit.
-
-    Parameters
-    ----------
-    pages : dict from docname to Page
-    results, errata : lists of register entries
-    chapters : dict from slug to docname of the published chapters
-    """
-    registered = register_names(results, errata)
-    verified, claimed = defaultdict(list), defaultdict(list)
-    for docname, page in pages.items():
-        for claim in page.claims:
-            title = ", ".join(claim.names) or "?"
-            if claim.problem:
-                yield docname, claim.line, f"claim {title}: {claim.problem}"
-            for name in claim.names:
-                if name not in page.targets:
-                    yield (
-                        docname,
-                        claim.line,
-                        f"claim {name} names nothing that is anchored on this page",
-                    )
-                elif name not in registered:
-                    yield (
-                        docname,
-                        claim.line,
-                        f"claim {name} is in neither results.yml nor errata.yml",
-                    )
-                claimed[name].append((docname, claim.line))
-                if not claim.problem:
-                    verified[docname].append(name)
-    for name, places in claimed.items():
-        for docname, line in places[1:]:
-            yield docname, line, f"claim {name} is made twice, first in {places[0][0]}"
-    for docname, page in pages.items():
-        for kind, label, line in page.statements:
-            if kind in STATEMENTS and not label:
-                yield docname, line, f"{kind} without a label, hence without a claim"
-            elif kind in STATEMENTS and label not in verified[docname]:
-                yield docname, line, f"{kind} {label} has no executed claim that holds"
-    for entry in results:
-        docname = chapters.get(entry["chapter"])
-        if docname is None or docname not in pages:
-            continue
-        page = pages[docname]
-        stated = {label for _, label, _ in page.statements if label}
-        if entry["id"] not in page.anchors:
-            yield docname, None, f"result {entry['id']} ({entry['kind']}) has no anchor on its page"
-        elif (
-            entry["kind"] in CLAIMED_KINDS
-            and entry["id"] not in verified[docname]
-            and entry["id"] not in stated
-        ):
-            yield docname, None, f"{entry['kind']} {entry['id']} has no executed claim that holds"
-    for entry in errata:
-        docname, name = chapters.get(entry["chapter"]), f"erratum-{entry['id']}"
-        if docname is None or docname not in pages:
-            continue
-        if name not in pages[docname].anchors:
-            yield docname, None, f"slip {entry['id']} has no anchor {name} on its page"
-        elif name not in verified[docname]:
-            yield docname, None, f"slip {entry['id']} has no executed claim {name} that holds"
-
-
-def edges(pages, results, order):
-    """Return the pairs (result, result it rests on), forward references on a page left out."""
-    home = {}
-    for docname in order:
-        for name, place in pages.get(docname, Page()).anchors.items():
-            home.setdefault(name, (docname, place))
-    known = {entry["id"] for entry in results}
-    found = []
-    for docname in order:
-        page = pages.get(docname, Page())
-        for name in page.anchors:
-            proofs = page.proved_by.get(name, [])
-            for target in [*proofs, *page.rests_on.get(name, [])]:
-                if name == target or not {name, target} <= known & set(home):
-                    continue
-                same, forward = home[target][0] == docname, home[target][1] > home[name][1]
-                if same and forward and target not in proofs:
-                    continue
-                found.append((name, target))
-    return list(dict.fromkeys(found))
-
-
-# -- Sphinx ----------------------------------------------------------------------------------------
+from _ext.registers import (
+    blocks,
+    checks,
+    code,
+    coursemap,
+    graph,
+    notes,
+    planted,
+    register,
+    relations,
+    verdicts,
+)
+
+# -- places ----------------------------------------------------------------------------------------
 
 
 class results_index(nodes.General, nodes.Element):
@@ -512,117 +94,6 @@ class ErrataIndex(_Placeholder):
     node = errata_index
 
 
-class Proof(SphinxDirective):
-    """``{prf:proof}`` with an optional label and no repeated ids."""
-
-    has_content = True
-    option_spec = MappingProxyType(
-        {"class": directives.class_option, "label": directives.unchanged_required}
-    )
-
-    def run(self):
-        """Return the proof, opened by its title."""
-        self.assert_has_content()
-        box = nodes.admonition(classes=["proof", "proof-block", *self.options.get("class", [])])
-        self.state.nested_parse(self.content, self.content_offset, box)
-        opening = nodes.strong("", "Proof.", classes=["proof-opening"])
-        if box.children and isinstance(box[0], nodes.paragraph):
-            box[0].insert(0, nodes.Text(" "))
-            box[0].insert(0, opening)
-        else:
-            box.insert(0, nodes.paragraph("", "", opening))
-        proof = proof_node("", box)
-        self.set_source_info(proof)
-        if label := self.options.get("label"):
-            proof["ids"].append(label)
-            if not hasattr(self.env, "proof_list"):
-                self.env.proof_list = {}
-            self.env.proof_list[label] = {
-                "docname": self.env.docname,
-                "countertype": "proof",
-                "realtype": "proof",
-                "ids": [label],
-                "label": label,
-                "prio": 0,
-                "nonumber": True,
-            }
-        return [proof]
-
-
-class MarkClaims(SphinxTransform):
-    """Note what the page states, and fill the card of each claim."""
-
-    default_priority = 880
-
-    def apply(self):
-        """Collect the notes of the page, fill its cards, fold its code."""
-        results, errata = registers(self.app)
-        page = read_page(self.document, register_names(results, errata))
-        if not hasattr(self.env, "book_pages"):
-            self.env.book_pages = {}
-        self.env.book_pages[self.env.docname] = page
-        found = {claim.names: claim for claim in page.claims}
-        titles = {entry["id"]: entry["title"] for entry in results}
-        kills = verdicts.kills(self.env.srcdir)
-        if kills:
-            self.env.note_dependency(str(Path(self.env.srcdir) / verdicts.MUTANTS))
-        for cell in self.document.findall(_is_cell):
-            made = [names for names, _ in claims_in(_cell_source(cell))]
-            if made and not any(found[names].problem for names in made):
-                self.mark(cell, [found[names] for names in made], titles, kills)
-            if cell.get("hide_mode") == "input":
-                verdicts.fold(cell)
-
-    def mark(self, cell, claims, titles, kills):
-        """Make a cell the place of its claims: an address, a badge, the verdicts, code folded."""
-        names = [name for claim in claims for name in claim.names]
-        shown = [verdict for claim in claims for verdict in claim.verdicts]
-        tally = verdicts.tally(shown, sum(kills.get(name, 0) for name in names))
-        badge = self.badge(names[0], titles, f"Verified: {tally}")
-        cell["classes"].append("claim")
-        cell["ids"].append(f"claim-{names[0]}")
-        for card in verdicts.cards(cell):
-            card += verdicts.lines(card["claim"][1])
-        place = verdicts.cards(cell)[:1] or [
-            part
-            for part in cell.findall(nodes.container)
-            if part.get("nb_element") == "cell_code_output"
-        ]
-        place[0].insert(0, badge)
-        verdicts.fold(cell)
-
-    def badge(self, name, titles, words):
-        """Return the badge of a claim, linked to the entry of its result or slip."""
-        docname, config = self.env.docname, self.config
-        content = nodes.Text(words)
-        if name in titles:
-            page, entry = entry_page(config, docname.rpartition("/")[2]), f"result-{name}"
-            listed, what = config.results_page, re.sub(r"[$`]", "", titles[name])
-        else:
-            page, entry = config.errata_page, f"slip-{name.removeprefix('erratum-')}"
-            listed, what = page, "this slip"
-        if listed in self.env.found_docs:
-            content = _link(self.app.builder, docname, page, entry, content)
-            content["reftitle"] = f"The entry of {what}"
-        return nodes.paragraph("", "", content, classes=["claim-badge"])
-
-
-def entry_page(config, slug):
-    """Return the name of the page on which the results of a chapter are entered."""
-    return f"{config.results_page}/{slug}"
-
-
-def _text(text, *classes):
-    return nodes.inline("", text, classes=list(classes))
-
-
-def _link(builder, fromdoc, todoc, anchor, *content):
-    uri = builder.get_relative_uri(fromdoc, todoc) if fromdoc != todoc else ""
-    link = nodes.reference("", "", internal=True, refuri=f"{uri}#{anchor}")
-    link += content
-    return link
-
-
 class FillPlaces(SphinxPostTransform):
     """Write the lists of results and slips into their places, before references are resolved."""
 
@@ -657,7 +128,7 @@ class FillPlaces(SphinxPostTransform):
         shown = nodes.literal("", dotted.removeprefix("mllib."))
         if found is None:
             return shown
-        return _link(self.app.builder, self.env.docname, found.docname, found.node_id, shown)
+        return blocks.link(self.app.builder, self.env.docname, found.docname, found.node_id, shown)
 
     def tests_for(self, claim, chapter):
         """Return the tests that use the code of ``claim``, those of its own module first."""
@@ -698,11 +169,11 @@ class FillPlaces(SphinxPostTransform):
             self.doctrees[docname] = self.env.get_doctree(docname)
         for node in self.doctrees[docname].findall(nodes.Element):
             if name in node["ids"]:
-                stated = _statement_of(node)
+                stated = notes.statement_of(node)
                 break
         else:
             return []
-        if _is_statement(stated):
+        if notes.is_statement(stated):
             parts = [p.deepcopy() for p in stated.children if isinstance(p, nodes.section)]
             parts = list(itertools.chain.from_iterable(part.children for part in parts))
         elif isinstance(stated, (nodes.Admonition, nodes.container, nodes.section)):
@@ -718,20 +189,20 @@ class FillPlaces(SphinxPostTransform):
                 if reference.get("refid"):  # a link within the page leads back to that page
                     uri = self.app.builder.get_relative_uri(self.env.docname, docname)
                     reference["refuri"] = f"{uri}#{reference.attributes.pop('refid')}"
-        return [part for part in parts if _cleaned(part)]
+        return [part for part in parts if blocks.cleaned(part)]
 
     # The three places.
 
     def gather(self):
         """Read what every list is written from."""
-        self.results, self.slips = registers(self.app)
+        self.results, self.slips = register.registers(self.app)
         self.pages = getattr(self.env, "book_pages", {})
-        self.chapters = _chapters(self.env)
-        self.tests = tests_of(Path(self.env.srcdir) / self.config.results_tests)
+        self.chapters = relations.chapters(self.env)
+        self.tests = code.tests_of(Path(self.env.srcdir) / self.config.results_tests)
         self.kills = verdicts.kills(self.env.srcdir)
         self.doctrees = {}
-        self.order = reading_order(self.env)
-        self.pairs = edges(self.pages, self.results, self.order)
+        self.order = relations.reading_order(self.env)
+        self.pairs = relations.edges(self.pages, self.results, self.order)
         self.of_chapter = defaultdict(list)
         for entry in self.results:
             if self.chapters.get(entry["chapter"]) in self.pages:
@@ -763,9 +234,9 @@ class FillPlaces(SphinxPostTransform):
             docname = self.chapters[slug]
             if (caption := self.part_of(docname)) != part:
                 part = caption
-                sections.append(_section(f"results-{_slug(part)}", [nodes.Text(part)]))
+                sections.append(blocks.section(f"results-{blocks.slug(part)}", [nodes.Text(part)]))
             title = self.env.titles[docname].deepcopy()
-            chapter = _section(f"results-{slug}", title.children)
+            chapter = blocks.section(f"results-{slug}", title.children)
             chapter += self.listing(slug)
             (sections[-1] if part else box).append(chapter)
         box.extend(sections)
@@ -773,15 +244,17 @@ class FillPlaces(SphinxPostTransform):
 
     def listing(self, slug):
         """Return the results of a chapter, one line each."""
-        docname, page = self.chapters[slug], entry_page(self.config, slug)
+        docname, page = self.chapters[slug], blocks.entry_page(self.config, slug)
         block = nodes.bullet_list(classes=["results-list"])
         for entry in self.of_chapter[slug]:
             to = (self.env.docname, page, f"result-{entry['id']}")
-            line = nodes.paragraph("", "", _link(self.app.builder, *to, *_titled(entry["title"])))
+            line = nodes.paragraph(
+                "", "", blocks.link(self.app.builder, *to, *verdicts.sentence(entry["title"]))
+            )
             claim = self.claim_of(docname, entry["id"])
             marks = dict.fromkeys(v.kind for v in claim.verdicts) if claim else []
             line += nodes.Text(" ")
-            line += _text(
+            line += blocks.text(
                 ": ".join([entry["kind"], *filter(None, [", ".join(marks)])]), "result-kind"
             )
             block += nodes.list_item("", line)
@@ -789,10 +262,11 @@ class FillPlaces(SphinxPostTransform):
 
     def map(self):
         """Return the map of the course; each chapter leads to the page of its results."""
-        drawn = coursemap.map_of(self, lambda slug: self.address(entry_page(self.config, slug)))
+        pages = {slug: blocks.entry_page(self.config, slug) for slug in self.shown}
+        drawn = coursemap.map_of(self, lambda slug: self.address(pages[slug]))
         if not drawn:
             return []
-        section = _section("results-graph", [nodes.Text("Which chapter rests on which")])
+        section = blocks.section("results-graph", [nodes.Text("Which chapter rests on which")])
         section += nodes.paragraph(
             "",
             "A line runs down from each chapter to those whose statements or proofs use its "
@@ -811,7 +285,7 @@ class FillPlaces(SphinxPostTransform):
         """Return the page with the entries of one chapter and their graph."""
         docname = self.chapters[slug]
         title = self.env.titles[docname].astext()
-        page = _section(f"results-{slug}", [nodes.Text(f"Results: {title}")])
+        page = blocks.section(f"results-{slug}", [nodes.Text(f"Results: {title}")])
         back = nodes.paragraph("", "", nodes.Text("The results of "))
         back += nodes.reference("", title, internal=True, refuri=self.address(docname))
         back += nodes.Text(", in the order in which the chapter states them. ")
@@ -822,7 +296,7 @@ class FillPlaces(SphinxPostTransform):
         page += back
         if said := planted.sentence(self.env.srcdir, [slug]):
             page += nodes.paragraph("", said, classes=["results-faults"])
-        entries = _section(f"entries-{slug}", [nodes.Text("Entries")])
+        entries = blocks.section(f"entries-{slug}", [nodes.Text("Entries")])
         for entry in self.of_chapter[slug]:
             entries += self.result(entry, docname)
         page += entries
@@ -844,10 +318,14 @@ class FillPlaces(SphinxPostTransform):
             ids=[f"result-{entry['id']}"], classes=["result", f"result-{entry['kind']}"]
         )
         heading = nodes.paragraph(classes=["result-title"])
-        heading += _text(entry["kind"].capitalize(), "result-kind")
+        heading += blocks.text(entry["kind"].capitalize(), "result-kind")
         heading += nodes.Text(" ")
-        heading += _link(
-            self.app.builder, self.env.docname, docname, entry["id"], *_titled(entry["title"])
+        heading += blocks.link(
+            self.app.builder,
+            self.env.docname,
+            docname,
+            entry["id"],
+            *verdicts.sentence(entry["title"]),
         )
         box += heading
         box.extend(self.statement(docname, entry["id"]))
@@ -873,10 +351,10 @@ class FillPlaces(SphinxPostTransform):
         names = sorted({name for pair in pairs for name in pair}, key=lambda n: (position[n], n))
 
         def link(name):
-            page = entry_page(self.config, home[name])
+            page = blocks.entry_page(self.config, home[name])
             return f"#result-{name}" if home[name] == slug else self.address(page, f"result-{name}")
 
-        section = _section("results-graph", [nodes.Text("Which result rests on which")])
+        section = blocks.section("results-graph", [nodes.Text("Which result rests on which")])
         section += nodes.paragraph(
             "",
             "An arrow leads from a result to one whose statement or proof uses it. "
@@ -926,15 +404,19 @@ class FillPlaces(SphinxPostTransform):
     def table(self):
         """Return the table of the results of this page."""
         docname = self.env.docname
-        page = self.pages.get(docname, Page())
+        page = self.pages.get(docname, notes.Page())
         entries = {entry["id"]: entry for entry in self.results}
         rows = []
         for name in sorted(page.anchors, key=page.anchors.get):
             if name not in entries:
                 continue
             entry, claim = entries[name], self.claim_of(docname, name)
-            title = [_link(self.app.builder, docname, docname, name, *_titled(entry["title"]))]
-            title += [nodes.Text(" "), _text(entry["kind"], "result-kind")]
+            title = [
+                blocks.link(
+                    self.app.builder, docname, docname, name, *verdicts.sentence(entry["title"])
+                )
+            ]
+            title += [nodes.Text(" "), blocks.text(entry["kind"], "result-kind")]
             code, tests, marks = [], [], []
             if claim is not None:
                 for dotted in claim.code:
@@ -946,7 +428,7 @@ class FillPlaces(SphinxPostTransform):
             rows.append((title, marks[:-1], code[:-1], tests[:-1]))
         if not rows:
             return []
-        return [_table(("Result", "Verdicts", "mllib", "Test"), rows, "results-table")]
+        return [blocks.table(("Result", "Verdicts", "mllib", "Test"), rows, "results-table")]
 
     def errata(self):
         """Return the slips by source."""
@@ -956,7 +438,7 @@ class FillPlaces(SphinxPostTransform):
                 by_source[entry["source"]].append(entry)
         sections = []
         for source in sorted(by_source):
-            section = _section(f"errata-{_slug(source)}", [nodes.Text(source)])
+            section = blocks.section(f"errata-{blocks.slug(source)}", [nodes.Text(source)])
             for entry in by_source[source]:
                 section += self.slip(entry)
             sections.append(section)
@@ -970,8 +452,11 @@ class FillPlaces(SphinxPostTransform):
         box = nodes.container(ids=[f"slip-{entry['id']}"], classes=["slip"])
         where = entry["location"] + (" (as extracted)" if entry["confidence"] == "medium" else "")
         heading = nodes.paragraph(classes=["result-title"])
-        heading += [_text(entry["severity"].replace("-", " "), "result-kind"), nodes.Text(" ")]
-        heading += _link(self.app.builder, self.env.docname, docname, name, nodes.Text(where))
+        heading += [
+            blocks.text(entry["severity"].replace("-", " "), "result-kind"),
+            nodes.Text(" "),
+        ]
+        heading += blocks.link(self.app.builder, self.env.docname, docname, name, nodes.Text(where))
         box += heading
         rows = nodes.field_list(classes=["result-facts"])
         for label, key in (
@@ -980,7 +465,9 @@ class FillPlaces(SphinxPostTransform):
             ("Why", "why"),
         ):
             if entry.get(key):
-                body = nodes.field_body("", nodes.paragraph("", "", *_titled(str(entry[key]))))
+                body = nodes.field_body(
+                    "", nodes.paragraph("", "", *verdicts.sentence(str(entry[key])))
+                )
                 rows += nodes.field("", nodes.field_name("", label), body)
         box += rows
         claim = self.claim_of(docname, name)
@@ -989,96 +476,7 @@ class FillPlaces(SphinxPostTransform):
         return box
 
 
-def _slug(text):
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
-
-
-def _section(identity, title):
-    section = nodes.section(ids=[identity])
-    section += nodes.title("", "", *[part.deepcopy() for part in title])
-    return section
-
-
-def _table(heads, rows, *classes):
-    table = nodes.table(classes=list(classes))
-    group = nodes.tgroup(cols=len(heads))
-    table += group
-    for _ in heads:
-        group += nodes.colspec(colwidth=1)
-    head = nodes.row()
-    for text in heads:
-        head += nodes.entry("", nodes.paragraph("", text))
-    group += nodes.thead("", head)
-    body = nodes.tbody()
-    for cells in rows:
-        line = nodes.row()
-        for cell in cells:
-            line += nodes.entry("", nodes.paragraph("", "", *cell))
-        body += line
-    group += body
-    return table
-
-
-def _cleaned(node):
-    """Strip what must not appear twice in the book: ids, names, labels and numbers of equations."""
-    for part in [node, *node.findall(nodes.Element)]:
-        if not isinstance(part, nodes.Element):
-            continue
-        for key in ("ids", "names", "dupnames"):
-            part[key] = []
-        for key in ("label", "number", "backrefs"):
-            if isinstance(part, nodes.math_block) or key == "backrefs":
-                part.attributes.pop(key, None)
-    for part in list(node.findall(nodes.target)):
-        if part is not node:
-            part.parent.remove(part)
-    return not isinstance(node, (nodes.target, nodes.comment))
-
-
-def visit_proof(self, node):
-    """Open the proof, at its anchor if it has one."""
-    self.body.append(self.starttag(node, "div", CLASS="proof-place"))
-
-
-def depart_proof(self, node):
-    """Close the proof."""
-    self.body.append("</div>\n")
-
-
-class TidyStatements(SphinxTransform):
-    """Replace the id that sphinx-proof repeats in every statement of a page."""
-
-    default_priority = 870
-
-    def apply(self):
-        """Name the body of each block after the block."""
-        for node in self.document.findall(_is_statement):
-            for part in node.children:
-                if isinstance(part, nodes.section):
-                    part["ids"] = [f"{node['ids'][0]}-statement"]
-
-
-def forget(app, env, docname):
-    """Drop the notes of a page that is read anew."""
-    getattr(env, "book_pages", {}).pop(docname, None)
-
-
-def merge(app, env, docnames, other):
-    """Take over the notes that a parallel reader made."""
-    if not hasattr(env, "book_pages"):
-        env.book_pages = {}
-    for docname in docnames:
-        if docname in getattr(other, "book_pages", {}):
-            env.book_pages[docname] = other.book_pages[docname]
-
-
-def check(app, env):
-    """Warn about every fault, with its place."""
-    results, errata = registers(app)
-    for docname, line, message in faults(
-        getattr(env, "book_pages", {}), results, errata, _chapters(env)
-    ):
-        logger.warning(message, location=(docname, line), type="results")
+# -- Sphinx ----------------------------------------------------------------------------------------
 
 
 def outdated(app, env):
@@ -1111,7 +509,7 @@ def chapter_pages(app):
     writer.gather()
     common = (env.toc_fignumbers, _numbers(env), app.config.book_code, env.titles[index].astext())
     for i, slug in enumerate(writer.shown):
-        docname = entry_page(app.config, slug)
+        docname = blocks.entry_page(app.config, slug)
         own = writer.chapters[slug]
         facts = (
             common,
@@ -1140,7 +538,7 @@ def chapter_pages(app):
             if not 0 <= place < len(writer.shown):
                 return None
             title = env.titles[writer.chapters[writer.shown[place]]].astext()
-            to = entry_page(app.config, writer.shown[place])
+            to = blocks.entry_page(app.config, writer.shown[place])
             return {"link": builder.get_relative_uri(docname, to), "title": f"Results: {title}"}
 
         context = {
@@ -1173,17 +571,10 @@ def setup(app):
     app.add_directive("results-index", ResultsIndex)
     app.add_directive("results-table", ResultsTable)
     app.add_directive("errata-index", ErrataIndex)
-    app.setup_extension("sphinx_proof")
-    app.setup_extension("_ext.registers.verdicts")
-    app.add_directive_to_domain("prf", "proof", Proof, override=True)
-    app.add_node(proof_node, override=True, html=(visit_proof, depart_proof))
-    app.add_transform(TidyStatements)
-    app.add_transform(MarkClaims)
+    app.setup_extension("_ext.registers.statements")
     app.add_post_transform(FillPlaces)
-    app.connect("env-purge-doc", forget)
-    app.connect("env-merge-info", merge)
     app.connect("env-updated", outdated)
-    app.connect("env-check-consistency", check)
+    app.connect("env-check-consistency", checks.check)
     app.connect("html-collect-pages", chapter_pages)
     return {
         "version": "1",

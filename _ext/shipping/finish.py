@@ -5,7 +5,7 @@ import re
 import shutil
 from pathlib import Path
 
-from _ext.registers import results, verdicts
+from _ext.registers import register, verdicts
 from _ext.setting import anchors, figures, previews
 from _ext.shipping import access, bundle, players, share, weight
 
@@ -96,8 +96,8 @@ def site(folder, pdf=False):
     book = share.about(WEB.parents[2], pdf)
     shutil.copytree(WEB, folder / "_static" / "web")
     shutil.copy(COPY_TEX, folder / "_static" / "web")
-    register = WEB.parents[2] / "chapters" / "results.yml"
-    titles = anchors.titles_of(results.load(register))
+    results = register.load(WEB.parents[2] / "chapters" / "results.yml")
+    titles = anchors.titles_of(results)
     for page in sorted(folder.glob("**/*.html")):
         html = lighter(page.read_text(encoding="utf-8"), page.name)
         html = access.described(access.repaired(html))
