@@ -16,17 +16,11 @@ from collections import defaultdict
 
 from docutils import nodes
 
-#: How a chapter tells the time that it takes, in minutes.
-TIMES = {
-    "half an hour": 30,
-    "an hour": 60,
-    "an hour and a half": 90,
-    "ninety minutes": 90,
-    "two hours": 120,
-    "two hours and a half": 150,
-    "three hours": 180,
-}
 _TIME = re.compile(r"Time: (.+?) to read")
+#: The words in which a card tells a time, as ``setting.reading`` writes them.
+TIMES = {"half an hour": 30, "an hour": 60, "an hour and a half": 90}
+for number, name in enumerate("two three four five six seven eight nine ten".split(), 2):
+    TIMES |= {f"{name} hours": 60 * number, f"{name} and a half hours": 60 * number + 30}
 
 #: Units of the drawing: the height of a row, the distance of two lines.
 ROW, LANE = 10, 10
