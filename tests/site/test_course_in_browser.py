@@ -254,13 +254,13 @@ def test_a_result_and_a_figure_can_be_passed_on(new_tab, address):
     assert tex.count("\\item") == 3
     with tab.expect_download() as download:
         bound.locator(".share-button").click()
-        tab.get_by_role("button", name="Download").click()
+        tab.locator(".share-menu").get_by_role("button", name="Download").click()
     assert download.value.suggested_filename == "perceptron-mistake-bound.tex"
     figure = tab.locator("figure#fig-perceptron-strip")
     assert "\\includesvg{fig-perceptron-strip}" in taken(figure, "Copy as TeX")
     with tab.expect_download() as download:
         figure.locator(".share-button").click()
-        tab.get_by_role("button", name="Download").click()
+        tab.locator(".share-menu").get_by_role("button", name="Download").click()
     assert download.value.suggested_filename == "fig-perceptron-strip.svg"
     bound.locator(".share-button").click()
     tab.keyboard.press("Escape")

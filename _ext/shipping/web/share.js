@@ -3,8 +3,10 @@
 "use strict";
 
 (() => {
+  const straight = (text) => text.replace(/[‘’]/g, "'").replace(/“/g, "``").replace(/”/g, "''");
   const tex = (node) => {
-    if (node.nodeType === Node.TEXT_NODE) return node.data.replace(/\s+/g, " ").replace(/([%&#_])/g, "\\$1");
+    if (node.nodeType === Node.TEXT_NODE)
+      return straight(node.data).replace(/\s+/g, " ").replace(/([%&#_])/g, "\\$1");
     if (node.nodeType !== Node.ELEMENT_NODE || node.matches("button, .permalink, .headerlink, .share-menu")) return "";
     const formula = node.matches(".katex-display, .katex") && node.querySelector("annotation");
     if (formula) {
@@ -27,7 +29,7 @@
     const copy = node.cloneNode(true);
     copy.querySelectorAll("button, .permalink, .katex-html").forEach((part) => part.remove());
     copy.querySelectorAll("annotation").forEach((part) => part.parentElement.replaceChildren(`$${part.textContent}$`));
-    return copy.textContent.replace(/\s+/g, " ").trim();
+    return straight(copy.textContent).replace(/\s+/g, " ").trim();
   };
 
   // What a thing is: its anchor, its name, its TeX, its file.
