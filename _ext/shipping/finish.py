@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 from _ext.registers import register, verdicts
-from _ext.setting import anchors, figures, previews
-from _ext.shipping import access, bundle, players, share, weight
+from _ext.setting import anchors, exercises, figures, previews
+from _ext.shipping import access, bundle, library, players, share, weight
 
 #: Scripts that may wait until the page has been read.
 DEFERRED = (
@@ -104,7 +104,9 @@ def site(folder, pdf=False):
         html = players.attach(figures.pair(html, page), page)
         html = share.shared(html, page.relative_to(folder).as_posix(), book)
         html = verdicts.switched(downloads(with_scripts(anchors.linked(html, titles))))
+        html = exercises.plainer(html)
         page.write_text(html, encoding="utf-8")
+    library.site(folder, results, titles)
     previews.write(folder)
     for unused in folder.glob("**/*.map"):
         unused.unlink()
