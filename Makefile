@@ -68,9 +68,10 @@ live: $(READY) ## Show the site with cells that can be edited and run, on this m
 	@$(PY) _ext/serving/kernel.py --port $(PORT)
 
 .PHONY: pdf
-pdf: $(READY) ## Print the whole book into _build/book.pdf
+pdf: $(READY) ## Print the whole book into _build/book.pdf, and offer it on the site
 	@$(PY) _ext/serving/build.py
 	@$(PY) _ext/printing/pdf.py
+	@$(PY) _ext/serving/build.py --printed
 
 # -- notebooks -----------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ a code cell, with what the cell printed) and the references. The build then fail
 has no executed claim, or a claim states nothing (``checks``). From the same notes are written here
 
 ``{results-index}``
-    every result by part and chapter, and the graph of which chapter rests on which; beside it a
+    every result by part and chapter, and the map of which chapter rests on which; beside it a
     page for each chapter has the entries, with statement, verdicts, ``mllib`` names, tests and
     sources, and the graph of which result rests on which;
 ``{results-table}``
@@ -34,6 +34,7 @@ from _ext.registers import (
     blocks,
     checks,
     code,
+    coursemap,
     graph,
     notes,
     planted,
@@ -260,31 +261,19 @@ class FillPlaces(SphinxPostTransform):
         return block
 
     def map(self):
-        """Return the graph of which chapter rests on which."""
-        home = {entry["id"]: entry["chapter"] for entry in self.results}
-        pairs = dict.fromkeys(
-            (home[a], home[b])
-            for a, b in self.pairs
-            if home[a] != home[b] and {home[a], home[b]} <= set(self.shown)
-        )
-        names = [slug for slug in self.shown if any(slug in pair for pair in pairs)]
-        if not names:
+        """Return the map of the course; each chapter leads to the page of its results."""
+        pages = {slug: blocks.entry_page(self.config, slug) for slug in self.shown}
+        drawn = coursemap.map_of(self, lambda slug: self.address(pages[slug]))
+        if not drawn:
             return []
-        titles = {slug: self.env.titles[self.chapters[slug]].astext() for slug in names}
         section = blocks.section("results-graph", [nodes.Text("Which chapter rests on which")])
         section += nodes.paragraph(
             "",
-            "An arrow leads from a chapter to one whose statements or proofs use its results. "
-            "Each box is a link to the results of its chapter, where the graph is drawn in full.",
+            "A line runs down from each chapter to those whose statements or proofs use its "
+            "results; what follows from other lines, and what looks ahead, is left out. Each name "
+            "leads to the results of its chapter, where all their dependences are drawn.",
         )
-        section += self.drawn(
-            names,
-            list(pairs),
-            titles,
-            {slug: self.part_of(self.chapters[slug]) for slug in names},
-            lambda slug: self.address(blocks.entry_page(self.config, slug)),
-            "Graph of the chapters",
-        )
+        section += drawn
         return [section]
 
     def address(self, docname, anchor=""):
