@@ -15,17 +15,12 @@
   };
 
   // Formulas are spelled out, for screen readers and for copying, once the page has opened.
-  const spoken = [...document.querySelectorAll("noscript.katex-mathml")];
-  const spell = (count) => {
-    for (const part of spoken.splice(0, count)) part.outerHTML = `<span class="katex-mathml">${part.textContent}</span>`;
+  const spell = () => {
+    for (const part of document.querySelectorAll("noscript.katex-mathml"))
+      part.outerHTML = `<span class="katex-mathml">${part.textContent}</span>`;
   };
-  const idle = window.requestIdleCallback || ((then) => window.setTimeout(then, 50));
-  const next = () => {
-    spell(40);
-    if (spoken.length) idle(next);
-  };
-  idle(next);
-  document.addEventListener("copy", () => spell(spoken.length), true);
+  if (document.readyState === "complete") spell();
+  else window.addEventListener("load", spell);
 
   // Permanent links ----------------------------------------------------------------------------
 
