@@ -647,15 +647,20 @@ def interior_point_step(P, q, G, c, x, s, lam):
     Raises
     ------
     ValueError
-        If an s_i or lambda_i is not positive, or P and G see no curvature in some direction.
+        If shapes disagree, entries are not finite, an s_i or lambda_i is not positive, or P and G
+        see no curvature in some direction.
 
     References
     ----------
     Book: optimization-interior-point. Mehrotra (1992), SIAM Journal on Optimization 2, 575-601.
     """
-    s, lam = check_vector(s, "s", length=len(c)), check_vector(lam, "lam", length=len(c))
-    if len(c) == 0 or min(s.min(), lam.min()) <= 0:
-        raise ValueError("s and lam must be positive, with one entry or more: start with ones.")
+    x, c = check_vector(x, "x"), check_vector(c, "c")
+    P, q = check_square(P, "P", size=len(x), symmetric=True), check_vector(q, "q", length=len(x))
+    G, s, lam = check_array(G, "G"), check_vector(s, "s"), check_vector(lam, "lam")
+    if G.shape != (len(c), len(x)):
+        raise ValueError(f"G must have shape {(len(c), len(x))} like c and x, got {G.shape}.")
+    if not len(c) == len(s) == len(lam) or min(s.min(), lam.min()) <= 0:
+        raise ValueError(f"s and lam must hold {len(c)} positive numbers, like c: start with ones.")
     r_d, r_p, mu = P @ x + q + G.T @ lam, G @ x + s - c, s @ lam / len(c)
     L, _ = cholesky_with_jitter(P + G.T @ ((lam / s)[:, None] * G), "P + G^T W G")
 

@@ -16,6 +16,7 @@ from mllib.base import (
     Regressor,
     check_array,
     check_features,
+    check_flag,
     check_scalar,
     check_square,
     check_targets,
@@ -793,7 +794,12 @@ def lars_path(X, y, *, lam_min=0.0, drop=True, max_kinks=None):
     check_scalar(lam_min, "lam_min", low=0)
     most = 100 + 50 * X.shape[1] if max_kinks is None else max_kinks
     check_scalar(most, "max_kinks", low=1, integer=True)
-    path = _fast_homotopy(X, y, lam_min / 2, drop, most)
+    check_flag(drop, "drop")
+    (A, unit), (t, y_unit) = _small_in_units(X), _small_in_units(y)
+    path = _fast_homotopy(A, t, lam_min / 2 / unit / y_unit, drop, most)
+    if unit * y_unit != 1:
+        lam, W = path.lam * unit * y_unit, path.W * (y_unit / unit)
+        path = path._replace(lam=lam, W=W)
     if not path.complete:
         convergence_warning(
             f"lars_path used all {most} kinks and is at lam = {path.lam[-1]:.3g}, above lam_min = "
@@ -1080,8 +1086,14 @@ def _in_units(a):
     power = int(np.frexp(max(a.max(), -a.min()))[1])
     if abs(power) <= 200:
         return a, 1.0
-    unit = np.ldexp(1.0, int(np.clip(power, -1000, 1000)))
+    unit = float(np.ldexp(1.0, int(np.clip(power, -1000, 1000))))
     return a / unit, unit
+
+
+def _small_in_units(a):
+    """Return the same for entries so small that squares vanish; large ones are left as they are."""
+    scaled, unit = _in_units(a)
+    return (scaled, unit) if unit < 1 else (a, 1.0)
 
 
 def _fast_ridge(X, y, lam):
@@ -1109,8 +1121,7 @@ class _Linear(Regressor):
                 f"y has {len(y)} entries."
             )
         _penalty(self.lam)
-        if not isinstance(self.fit_intercept, (bool, np.bool_)):
-            raise ValueError(f"fit_intercept must be True or False, got {self.fit_intercept!r}.")
+        check_flag(self.fit_intercept, "fit_intercept")
         if self.fit_intercept:
             return centre(X, y)
         return Centred(X, y, np.zeros(X.shape[1]), 0.0)
@@ -1160,6 +1171,8 @@ class Ridge(_Linear):
         """Fit to X of shape (n, d) and y of shape (n,); return self."""
         data = self._centred(X, y)
         A, unit = _in_units(data.X)
+        if unit < 1 and not np.isfinite(float(self.lam) / unit / unit):
+            A, unit = data.X, 1.0  # so small beside lam that squares that vanish do not matter
         w = _fast_ridge(A, data.y, float(self.lam) / unit / unit) / unit
         return self._store(w, data)
 
@@ -1228,7 +1241,7 @@ class Lasso(_Linear):
         check_scalar(self.tol, "tol", low=0)
         check_scalar(self.max_iter, "max_iter", low=1, integer=True)
         (A, unit), (t, y_unit) = _in_units(data.X), _in_units(data.y)
-        lam = float(self.lam) / unit / y_unit
+        lam = min(float(self.lam) / unit / y_unit, 1e300)  # with either all weights are 0
         w, self.n_iter_, self.gap_ = _fast_lasso(A, t, lam, self.tol, self.max_iter)
         self.converged_ = bool(self.gap_ <= self.tol * (t @ t))
         self.gap_ *= y_unit**2
