@@ -56,21 +56,21 @@ setup: $(READY) ## Create .venv with the pinned packages and mllib
 
 .PHONY: book
 book: $(READY) ## Build the site into _build/html
-	@$(PY) _ext/build.py
+	@$(PY) _ext/serving/build.py
 
 .PHONY: serve
 serve: $(READY) ## Show the site on localhost and rebuild it when a file changes (PORT=8000)
-	@$(PY) _ext/build.py --serve --port $(PORT)
+	@$(PY) _ext/serving/build.py --serve --port $(PORT)
 
 .PHONY: live
 live: $(READY) ## Show the site with cells that can be edited and run, on this machine (PORT=8000)
-	@$(PY) _ext/build.py
-	@$(PY) _ext/kernel.py --port $(PORT)
+	@$(PY) _ext/serving/build.py
+	@$(PY) _ext/serving/kernel.py --port $(PORT)
 
 .PHONY: pdf
 pdf: $(READY) ## Print the whole book into _build/book.pdf
-	@$(PY) _ext/build.py
-	@$(PY) _ext/pdf.py
+	@$(PY) _ext/serving/build.py
+	@$(PY) _ext/printing/pdf.py
 
 # -- notebooks -----------------------------------------------------------------------------------
 
@@ -78,11 +78,11 @@ CHAPTER ?= all
 
 .PHONY: run
 run: $(READY) ## Execute a notebook again and pair it with its text (CHAPTER=perceptron, or all)
-	@$(PY) _ext/run.py $(CHAPTER)
+	@$(PY) _ext/serving/run.py $(CHAPTER)
 
 .PHONY: lab
 lab: $(READY) ## Open the notebooks in JupyterLab
-	@mkdir -p .venv/jupyter/custom && cp _ext/lab.css .venv/jupyter/custom/custom.css
+	@mkdir -p .venv/jupyter/custom && cp _ext/serving/lab.css .venv/jupyter/custom/custom.css
 	@JUPYTER_CONFIG_DIR="$(CURDIR)/.venv/jupyter" $(PY) -m jupyterlab --custom-css --LabApp.news_url=None chapters
 
 # -- verify --------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ STAGES = [
         ("rules of the book", [*PYTEST, "tests/test_book.py"]),
         ("changed outputs are caught", [*PYTEST, "tests/test_nbval_gate.py"]),
         ("wheels for every Python", [*PYTEST, "-rs", "tests/test_installing.py"]),
-        ("site without a warning", [PYTHON, "_ext/build.py"]),
+        ("site without a warning", [PYTHON, "_ext/serving/build.py"]),
     ],
     [
         (

@@ -24,8 +24,8 @@ def build(folder, *more, **settings):
                 "extensions": [
                     "myst_nb",
                     "sphinx_proof",
-                    "_ext.mathematics",
-                    "_ext.results",
+                    "_ext.setting.mathematics",
+                    "_ext.registers.results",
                     *more,
                 ],
                 "myst_enable_extensions": ["dollarmath"],

@@ -285,6 +285,65 @@ def test_arrows_run_one_way(path):
             assert name in allowed, f"{path.stem} must not import {name}"
 
 
+#: The rooms of the site's code, in the order in which they may import.
+ROOMS = "setting registers shipping serving printing".split()
+SITE_CODE = sorted(path for room in ROOMS for path in (ROOT / "_ext" / room).glob("*.py"))
+
+
+def own_imports(path):
+    """Return the modules of _ext that a module imports, as (room, module)."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "_ext":
+            _, *place = node.module.split(".")
+            found |= {(place[0], (*place[1:], alias.name)[0]) for alias in node.names if place}
+            assert place, f"{path.name} imports from _ext without naming the room"
+        elif isinstance(node, ast.Import):
+            assert not any(a.name.startswith("_ext.") for a in node.names), path.name
+    return found - {("once", name) for _, name in found}
+
+
+@pytest.mark.parametrize("path", SITE_CODE, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_arrows_between_the_rooms_of_the_site_run_one_way(path):
+    before = ROOMS[: ROOMS.index(path.parent.name) + 1]
+    for room, name in own_imports(path):
+        assert room in before, f"{path.parent.name}/{path.name} must not import {room}/{name}"
+
+
+def test_no_two_modules_of_the_site_import_each_other():
+    arrows = {(path.parent.name, path.stem): own_imports(path) for path in SITE_CODE}
+    assert sum(map(len, arrows.values())) > 20
+    while free := [module for module, needs in arrows.items() if not needs & set(arrows)]:
+        for module in free:
+            del arrows[module]
+    assert not arrows, f"these import in a circle: {sorted(arrows)}"
+
+
+def test_every_module_of_the_site_has_its_room():
+    loose = {path.stem for path in (ROOT / "_ext").glob("*.py")}
+    assert loose == {"__init__", "once"}
+    rooms = {p.name for p in (ROOT / "_ext").iterdir() if p.is_dir() and p.name != "__pycache__"}
+    assert rooms == {*ROOMS, "vendored"}
+    assert not list((ROOT / "_ext" / "vendored").glob("**/*.py"))
+
+
+def test_what_others_wrote_is_in_one_list():
+    listed = ROOT / "_ext" / "vendored" / "list.yml"
+    entries = yaml.safe_load(listed.read_text(encoding="utf-8"))
+    folders = [ROOT / folder for entry in entries for folder in entry["folders"]]
+    for path in (ROOT / "_ext" / "vendored").glob("**/*"):
+        known = path == listed or any(path.is_relative_to(folder) for folder in folders)
+        assert known, f"{path.relative_to(ROOT)} is not in {listed.name}"
+    for place in ("_ext", "_static", "tests"):
+        for path in (ROOT / place).glob("**/*.min.*"):
+            assert any(path.is_relative_to(folder) for folder in folders), path
+    for entry in entries:
+        assert all(entry[key] for key in ("name", "version", "origin", "licence", "use"))
+        assert entry["version"] in (ROOT / entry["marked"]).read_text(encoding="utf-8")
+        assert (ROOT / entry["licence_file"]).is_file()
+        assert entry["name"] in (ROOT / "LICENSE").read_text(encoding="utf-8")
+
+
 def test_the_library_loads_neither_scikit_learn_nor_matplotlib_nor_numba():
     names = ", ".join(f"mllib.{path.stem}" for path in MODULES)
     heavy = ["sklearn", "matplotlib", "pandas", "numba", "mllib.course"]
@@ -354,11 +413,14 @@ def places_outside(name, text):
 
 
 def test_places_outside_the_project_are_found():
-    assert places_outside("README.md", f"see ../notes and {ROOT.parent.as_posix()}/a.md") != []
-    assert places_outside("tests/a.py", '"../../notes/a.md"') == ["../../notes/a.md"]
-    assert places_outside("README.md", "in /home/me/book") == ["/home/me/book"]
+    here = ROOT.as_posix()
+    assert places_outside("README.md", f"see ../a.md and {here}/a.md") == [
+        f"{here}/a.md",
+        "../a.md",
+    ]
+    assert places_outside("tests/a.py", '"../../a.md"') == ["../../a.md"]
     assert places_outside("tests/a.py", 'href="../../b.html" and ../mllib/base.py') == []
-    assert places_outside("README.md", "https://example.org/home/a and ~/home/b") == []
+    assert places_outside("README.md", f"https://example.org{here}/a and ~{here}/b") == []
 
 
 def test_the_project_stands_alone():

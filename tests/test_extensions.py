@@ -13,16 +13,10 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from _ext import (  # noqa: E402
-    benchmarks,
-    figures,
-    graph,
-    mathematics,
-    reference,
-    results,
-    verdicts,
-    weight,
-)
+from _ext.registers import benchmarks, checks, graph, verdicts  # noqa: E402
+from _ext.registers import code as codes  # noqa: E402
+from _ext.setting import figures, mathematics, reference  # noqa: E402
+from _ext.shipping import weight  # noqa: E402
 from mllib.course import claim as real_claim  # noqa: E402
 
 PRINTED = "{}\n  holds      two and two make four in 3 cases\n  tight      largest ratio: 0.93\n"
@@ -176,7 +170,7 @@ def test_a_good_page_builds_without_a_warning_and_fills_every_list(project):
     assert "test_add" in page
 
 
-@pytest.mark.parametrize("kind", results.STATEMENTS)
+@pytest.mark.parametrize("kind", checks.STATEMENTS)
 def test_a_statement_without_a_claim_fails(project, kind):
     block = THEOREM.format("sums-more").replace("theorem", kind)
     only(
@@ -558,9 +552,9 @@ def test_names_of_the_library_are_followed_through_imports():
         "import mllib.pca as p\nfrom mllib import trees\nfrom mllib.perceptron import "
         "mistake_bound as bound\nfrom mllib.course import claim\n"
     )
-    local = results.imported(source)
-    tree = results._parsed("claim('x')\np.fit(trees.grow(1))\nbound(2)\nother()")
-    assert results.used(tree, local) == (
+    local = codes.imported(source)
+    tree = codes.parsed("claim('x')\np.fit(trees.grow(1))\nbound(2)\nother()")
+    assert codes.used(tree, local) == (
         "mllib.pca.fit",
         "mllib.trees.grow",
         "mllib.perceptron.mistake_bound",
@@ -574,7 +568,7 @@ def test_an_object_stands_for_the_class_that_made_it():
         "die = FiniteSpace.uniform(range(6))\nE = die.expectation\n"
         "answer = bayes(p, q)\ntable = Table(1)\na, b = die.prob({1}), 2\n"
     )
-    local = results.after(source, {})
+    local = codes.after(source, {})
     whole = "mllib.probability.FiniteSpace"
     assert {name: local.get(name) for name in ("die", "E", "answer", "table", "a")} == {
         "die": whole,
@@ -583,13 +577,13 @@ def test_an_object_stands_for_the_class_that_made_it():
         "table": None,
         "a": None,
     }
-    assert results.used(results._parsed("c.holds('all', die.prob({1}) == 6)"), local) == (whole,)
-    again = results.after("die = 3\nbayes = len", local)
-    assert results.used(results._parsed("die + bayes([])"), again) == ()
+    assert codes.used(codes.parsed("c.holds('all', die.prob({1}) == 6)"), local) == (whole,)
+    again = codes.after("die = 3\nbayes = len", local)
+    assert codes.used(codes.parsed("die + bayes([])"), again) == ()
 
 
 def test_cells_with_magics_are_read():
-    assert results.claims_in("%matplotlib inline\nwith claim('a-b') as c:\n    pass") == [
+    assert codes.claims_in("%matplotlib inline\nwith claim('a-b') as c:\n    pass") == [
         (("a-b",), "")
     ]
 

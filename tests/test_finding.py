@@ -12,7 +12,8 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from _ext import anchors, glossary, names, previews  # noqa: E402
+from _ext.registers import glossary, names  # noqa: E402
+from _ext.setting import anchors, previews  # noqa: E402
 
 PAGE = """# Sums
 
@@ -67,7 +68,7 @@ class Book:
         for name, text in written.items():
             if not (source / name).exists() or (source / name).read_text() != text:
                 (source / name).write_text(text)
-        return small_site.build(self.folder, "_ext.glossary", "_ext.names")
+        return small_site.build(self.folder, "_ext.registers.glossary", "_ext.registers.names")
 
     def page(self, name):
         """Return the HTML of a page."""

@@ -9,7 +9,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from _ext import access, bundle, figures, weight  # noqa: E402
+from _ext.setting import figures  # noqa: E402
+from _ext.shipping import access, bundle, weight  # noqa: E402
 
 # Faults of the theme ---
 

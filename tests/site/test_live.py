@@ -20,10 +20,10 @@ PERCEPTRON = "chapters/classification/perceptron.html"
 def live():
     """Run ``make live`` on a free port; give its address."""
     sys.path.insert(0, str(ROOT))
-    from _ext.kernel import free_port
+    from _ext.serving.kernel import free_port
 
     port = free_port()
-    command = [sys.executable, "_ext/kernel.py", "--port", str(port)]
+    command = [sys.executable, "_ext/serving/kernel.py", "--port", str(port)]
     server = subprocess.Popen(
         command,
         cwd=ROOT,

@@ -8,7 +8,7 @@ from contents import ROOT, SITE, pages
 
 sys.path.insert(0, str(ROOT))
 
-from _ext import pdf, pdfread
+from _ext.printing import pdf, pdfread
 
 MM = 72 / 25.4
 PRINTED = ("classification/perceptron", "theory/concentration")

@@ -15,8 +15,10 @@ from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 
-from _ext import glossary, mathematics
-from _ext.results import _chapters, _titled, registers
+from _ext.registers import glossary, relations
+from _ext.registers.register import registers
+from _ext.registers.verdicts import sentence
+from _ext.setting import mathematics
 
 #: Objects of the library that are worth an entry of their own; methods are found with their class.
 LIBRARY = ("function", "class", "module")
@@ -45,7 +47,7 @@ def numbered(env, docname, kind, label):
 def results(app):
     """Yield every result of the published chapters by its name."""
     env = app.env
-    chapters = _chapters(env)
+    chapters = relations.chapters(env)
     blocks, pages = getattr(env, "proof_list", {}), getattr(env, "book_pages", {})
     for entry in registers(app)[0]:
         docname = chapters.get(entry["chapter"])
@@ -60,7 +62,7 @@ def results(app):
 
 def terms(app):
     """Yield every term of the published chapters, and its other names."""
-    chapters = _chapters(app.env)
+    chapters = relations.chapters(app.env)
     for term in glossary.load(app)[0]:
         if term.chapter in chapters:
             words = " ".join((*term.names, term.printed, term.definition, term.symbol))
@@ -159,7 +161,7 @@ class FillIndex(SphinxPostTransform):
         for section, (_, group) in zip(sections, groups):
             listing = nodes.bullet_list(classes=["index-list"])
             for title, places in group:
-                entry = nodes.paragraph("", "", *_titled(title), nodes.Text(": "))
+                entry = nodes.paragraph("", "", *sentence(title), nodes.Text(": "))
                 for i, place in enumerate(places):
                     entry += [nodes.Text("; ")] if i else []
                     entry += self.place(place)
@@ -186,7 +188,7 @@ class FillIndex(SphinxPostTransform):
 def shown(title):
     """Return a title as HTML: mathematics as MathML, which needs no style sheet."""
     parts = []
-    for node in _titled(title):
+    for node in sentence(title):
         text = node.astext()
         if isinstance(node, nodes.math):
             formula = re.search(r"<math.*?</math>", mathematics.typeset(text), re.DOTALL)[0]
@@ -227,7 +229,7 @@ def rewritten(app, env):
 
 def setup(app):
     """Register the directive and the writer of the names."""
-    app.setup_extension("_ext.glossary")
+    app.setup_extension("_ext.registers.glossary")
     app.add_config_value("index_page", "chapters/book-index", "env")
     app.add_node(book_index)
     app.add_directive("book-index", BookIndex)

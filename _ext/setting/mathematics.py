@@ -1,8 +1,8 @@
 """Typeset every formula at build time with KaTeX, so that a page needs no script to be read.
 
-KaTeX (``_ext/katex/katex.min.js``) runs inside Python in an embedded V8. Each formula becomes HTML
-for the eye and MathML for screen readers, with its TeX source attached. A formula that does not
-parse is a warning that names the file and the line, hence a failed build.
+KaTeX (``_ext/vendored/katex``) runs inside Python in an embedded V8. Each formula becomes HTML for
+the eye and MathML for screen readers, with its TeX source attached. A formula that does not parse
+is a warning that names the file and the line, hence a failed build.
 """
 
 import functools
@@ -18,7 +18,7 @@ from sphinx.util.math import get_node_equation_number
 
 logger = logging.getLogger(__name__)
 
-KATEX = Path(__file__).with_name("katex") / "katex.min.js"
+KATEX = Path(__file__).parents[1] / "vendored" / "katex" / "katex.min.js"
 
 # Letters outside ASCII are fine; whatever else LaTeX would reject is an error here too.
 _STARTER = """

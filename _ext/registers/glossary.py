@@ -20,7 +20,8 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from _ext.once import QUICK, once
-from _ext.results import _chapters, _titled
+from _ext.registers import relations
+from _ext.registers.verdicts import sentence
 
 logger = logging.getLogger(__name__)
 
@@ -236,7 +237,7 @@ class FillGlossary(SphinxPostTransform):
 
     def listing(self):
         """Return the line of letters and the sections of the published terms."""
-        chapters = _chapters(self.env)
+        chapters = relations.chapters(self.env)
         terms = [term for term in load(self.app)[0] if term.chapter in chapters]
         if not terms:
             return [nodes.paragraph("", "None of the chapters written so far has a term to list.")]
@@ -253,15 +254,15 @@ class FillGlossary(SphinxPostTransform):
 
     def entry(self, term, docname):
         """Return the entry of a term: definition, symbol, other names, and the way to its place."""
-        head = nodes.term("", "", *_titled(term.term), ids=[f"glossary-{term.slug}"])
+        head = nodes.term("", "", *sentence(term.term), ids=[f"glossary-{term.slug}"])
         if term.symbol:
-            head += [nodes.Text(" "), nodes.inline("", "", *_titled(term.symbol))]
-        body = nodes.definition("", nodes.paragraph("", "", *_titled(term.definition)))
+            head += [nodes.Text(" "), nodes.inline("", "", *sentence(term.symbol))]
+        body = nodes.definition("", nodes.paragraph("", "", *sentence(term.definition)))
         uri = self.app.builder.get_relative_uri(self.env.docname, docname)
         title = self.env.titles[docname].astext()
         last = nodes.paragraph(classes=["glossary-place"])
         if term.aliases:
-            last += [nodes.Text("Also "), *_titled(", ".join(term.aliases)), nodes.Text(". ")]
+            last += [nodes.Text("Also "), *sentence(", ".join(term.aliases)), nodes.Text(". ")]
         last += nodes.Text("Defined in ")
         last += nodes.reference("", title, internal=True, refuri=f"{uri}#term-{term.slug}")
         last += nodes.Text(".")
@@ -270,10 +271,10 @@ class FillGlossary(SphinxPostTransform):
 
     def see(self, name, term):
         """Return the line of another name, which leads to the entry."""
-        head = nodes.term("", "", *_titled(name), ids=[f"glossary-{slug(name)}"])
+        head = nodes.term("", "", *sentence(name), ids=[f"glossary-{slug(name)}"])
         line = nodes.paragraph("", "see ")
         link = nodes.reference("", "", internal=True, refuri=f"#glossary-{term.slug}")
-        link += _titled(term.term)
+        link += sentence(term.term)
         line += link
         return nodes.definition_list_item("", head, nodes.definition("", line))
 
@@ -306,7 +307,7 @@ def check(app, env):
     """Warn about every fault, with its line."""
     terms, form = load(app)
     found = {docname: names for docname, (_, names) in getattr(env, "book_terms", {}).items()}
-    for line, message in [*form, *faults(terms, _chapters(env), found)]:
+    for line, message in [*form, *faults(terms, relations.chapters(env), found)]:
         logger.warning(message, location=f"{app.config.glossary_file}:{line}", type="glossary")
 
 

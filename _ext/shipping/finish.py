@@ -5,7 +5,9 @@ import re
 import shutil
 from pathlib import Path
 
-from _ext import access, anchors, bundle, figures, previews, results, verdicts, weight
+from _ext.registers import register, verdicts
+from _ext.setting import anchors, figures, previews
+from _ext.shipping import access, bundle, weight
 
 #: Scripts that may wait until the page has been read.
 DEFERRED = (
@@ -23,6 +25,9 @@ REMOVED = (
 
 #: The scripts of the book.
 WEB = Path(__file__).with_name("web")
+
+#: KaTeX's script that copies a formula as its source.
+COPY_TEX = WEB.parents[1] / "vendored" / "katex" / "copy-tex.min.js"
 
 #: What finds results, terms and functions by their names, on the search page alone.
 SEARCH_SCRIPTS = "".join(
@@ -57,11 +62,11 @@ def with_scripts(html):
     root = re.search(r'data-content_root="([^"]*)"', html)
     if not root:
         return html
-    scripts = ["book.js"] + (["copy-tex.min.js"] if 'class="katex"' in html else [])
+    scripts = [WEB / "book.js"] + ([COPY_TEX] if 'class="katex"' in html else [])
     tags = [
-        f'<script defer src="{root[1]}_static/web/{name}?v='
-        f'{hashlib.sha256((WEB / name).read_bytes()).hexdigest()[:8]}"></script>'
-        for name in scripts
+        f'<script defer src="{root[1]}_static/web/{path.name}?v='
+        f'{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}"></script>'
+        for path in scripts
     ]
     return html.replace("</head>", "".join(tags) + "</head>", 1)
 
@@ -79,8 +84,9 @@ def site(folder):
     """Finish the site in ``folder``."""
     folder = Path(folder)
     shutil.copytree(WEB, folder / "_static" / "web")
-    register = WEB.parent.parent / "chapters" / "results.yml"
-    titles = anchors.titles_of(results.load(register))
+    shutil.copy(COPY_TEX, folder / "_static" / "web")
+    results = register.load(WEB.parents[2] / "chapters" / "results.yml")
+    titles = anchors.titles_of(results)
     for page in sorted(folder.glob("**/*.html")):
         html = lighter(page.read_text(encoding="utf-8"), page.name)
         html = access.described(access.repaired(html))

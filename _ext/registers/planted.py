@@ -8,7 +8,7 @@ from pathlib import Path
 import yaml
 
 from _ext.once import QUICK, once
-from _ext.verdicts import MUTANTS
+from _ext.registers.verdicts import MUTANTS
 
 DEATHS = ("claim", "assert", "error", "time")
 

@@ -1,6 +1,6 @@
 """``make live``: the site on localhost, with a kernel that runs its cells as they are edited.
 
-    python _ext/kernel.py --port 8000
+    python _ext/serving/kernel.py --port 8000
 
 Two servers listen on this machine alone: one hands out the site and adds one button to its pages,
 the other is a Jupyter server. It answers only with a token that is drawn anew each time and only to
@@ -25,11 +25,12 @@ import time
 import urllib.request
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from _ext import build
+from _ext.serving import build
 
 LIVE = Path(__file__).with_name("live")
+THEBE = LIVE.parents[1] / "vendored" / "thebe"
 
 
 def free_port():
@@ -99,10 +100,13 @@ class Site(build.Quiet):
         self.wfile.write(html)
 
     def translate_path(self, path):
-        """Find ``live/`` beside this file and all else in the site."""
+        """Find ``live/`` beside this file, what it needs of others, and all else in the site."""
         where = super().translate_path(path)
         inside = Path(where).relative_to(self.directory).parts
-        return str(LIVE.joinpath(*inside[1:])) if inside[:1] == ("live",) else where
+        for place, folder in ((("live", "thebe"), THEBE), (("live",), LIVE)):
+            if inside[: len(place)] == place:
+                return str(folder.joinpath(*inside[len(place) :]))
+        return where
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
 """Draw the figure of the landing page: six results of the book, from the library's own code.
 
-Run ``python _ext/landing.py`` to write _static/landing.svg again; the drawing does not depend on
-the machine.
+Run ``python _ext/setting/landing.py`` to write _static/landing.svg again; the drawing does not
+depend on the machine.
 """
 
 import itertools
@@ -23,7 +23,7 @@ from mllib.mixtures_and_em import GaussianMixture
 from mllib.perceptron import perceptron, separating_weights, weight_path
 from mllib.support_vector_machines import SVC
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def two_classes():

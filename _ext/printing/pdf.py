@@ -1,6 +1,6 @@
 """``make pdf``: the whole book as one file, printed by Chromium from the built site.
 
-    python _ext/pdf.py            writes _build/book.pdf
+    python _ext/printing/pdf.py            writes _build/book.pdf
 
 The articles of all pages stand one after the other in one document: the same HTML, hence the same
 numbers and the same formulas. Anchors get the name of their page in front, links between pages
@@ -22,9 +22,10 @@ from urllib.parse import unquote
 
 import yaml
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from _ext import build, pdfread
+from _ext.printing import pdfread
+from _ext.serving import build
 
 STYLE = Path(__file__).with_name("pdf.css")
 

@@ -1,7 +1,7 @@
 """Build the site: Sphinx into a work folder, then the finished site swapped into _build/html.
 
-    python _ext/build.py                       build what changed
-    python _ext/build.py --serve --port 8000   build, serve on localhost, rebuild on change
+    python _ext/serving/build.py                       build what changed
+    python _ext/serving/build.py --serve --port 8000   build, serve on localhost, rebuild on change
 
 Every warning is an error. A build that fails or is interrupted leaves the last good site in place.
 """
@@ -23,16 +23,14 @@ import threading
 import time
 from pathlib import Path
 
-ROOT = Path(os.environ.get("BOOK_ROOT") or Path(__file__).resolve().parent.parent)
+ROOT = Path(os.environ.get("BOOK_ROOT") or Path(__file__).resolve().parents[2])
 BUILD = ROOT / "_build"
 WORK = BUILD / "work"
 SITE = BUILD / "html"
 STAMP = BUILD / "built-from"
 
-#: Modules of _ext that come after the pages or beside them: when they change, no page is read anew.
-AFTER = (
-    "access anchors build bundle figures finish kernel landing pdf pdfread previews run weight"
-).split()
+#: What of _ext comes after the pages or beside them: when it changes, no page is read anew.
+AFTER = "anchors figures landing previews printing serving shipping vendored".split()
 
 #: Seconds between two looks at the sources while the site is served.
 PAUSE = 1.0
@@ -82,8 +80,9 @@ def times():
 
 def code():
     """Hash of the extensions: pages are read anew when one of them changes."""
-    paths = (path for path in sorted((ROOT / "_ext").glob("*.py")) if path.stem not in AFTER)
-    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
+    paths = (path for path in sorted((ROOT / "_ext").glob("**/*.py")))
+    read = (path for path in paths if not {path.stem, path.parent.name} & set(AFTER))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in read)).hexdigest()
 
 
 class Progress:
@@ -147,7 +146,7 @@ def run_sphinx():
 
 def publish():
     """Copy the work folder, finish the copy, and put it in the place of the site."""
-    from _ext import finish
+    from _ext.shipping import finish
 
     fresh, old = BUILD / "html.fresh", BUILD / "html.old"
     shutil.rmtree(fresh, ignore_errors=True)

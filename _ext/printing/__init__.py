@@ -1,0 +1,1 @@
+"""What prints the book into one file, and reads that file again."""

@@ -1,0 +1,1 @@
+"""What reads the registers: results, slips, terms, names, verdicts, benchmarks; and their pages."""

@@ -1,0 +1,161 @@
+"""What is made of statements, proofs and claims while their page is read.
+
+The page is noted (``notes``); a claim becomes the place of its verdicts, its code folded.
+"""
+
+import re
+from pathlib import Path
+from types import MappingProxyType
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.transforms import SphinxTransform
+from sphinx.util.docutils import SphinxDirective
+from sphinx_proof.nodes import proof_node
+
+from _ext.registers import blocks, code, notes, register, verdicts
+
+
+class Proof(SphinxDirective):
+    """``{prf:proof}`` with an optional label and no repeated ids."""
+
+    has_content = True
+    option_spec = MappingProxyType(
+        {"class": directives.class_option, "label": directives.unchanged_required}
+    )
+
+    def run(self):
+        """Return the proof, opened by its title."""
+        self.assert_has_content()
+        box = nodes.admonition(classes=["proof", "proof-block", *self.options.get("class", [])])
+        self.state.nested_parse(self.content, self.content_offset, box)
+        opening = nodes.strong("", "Proof.", classes=["proof-opening"])
+        if box.children and isinstance(box[0], nodes.paragraph):
+            box[0].insert(0, nodes.Text(" "))
+            box[0].insert(0, opening)
+        else:
+            box.insert(0, nodes.paragraph("", "", opening))
+        proof = proof_node("", box)
+        self.set_source_info(proof)
+        if label := self.options.get("label"):
+            proof["ids"].append(label)
+            if not hasattr(self.env, "proof_list"):
+                self.env.proof_list = {}
+            self.env.proof_list[label] = {
+                "docname": self.env.docname,
+                "countertype": "proof",
+                "realtype": "proof",
+                "ids": [label],
+                "label": label,
+                "prio": 0,
+                "nonumber": True,
+            }
+        return [proof]
+
+
+class MarkClaims(SphinxTransform):
+    """Note what the page states, and fill the card of each claim."""
+
+    default_priority = 880
+
+    def apply(self):
+        """Collect the notes of the page, fill its cards, fold its code."""
+        results, errata = register.registers(self.app)
+        page = notes.read_page(self.document, register.register_names(results, errata))
+        if not hasattr(self.env, "book_pages"):
+            self.env.book_pages = {}
+        self.env.book_pages[self.env.docname] = page
+        found = {claim.names: claim for claim in page.claims}
+        titles = {entry["id"]: entry["title"] for entry in results}
+        kills = verdicts.kills(self.env.srcdir)
+        if kills:
+            self.env.note_dependency(str(Path(self.env.srcdir) / verdicts.MUTANTS))
+        for cell in self.document.findall(notes.is_cell):
+            made = [names for names, _ in code.claims_in(notes.cell_source(cell))]
+            if made and not any(found[names].problem for names in made):
+                self.mark(cell, [found[names] for names in made], titles, kills)
+            if cell.get("hide_mode") == "input":
+                verdicts.fold(cell)
+
+    def mark(self, cell, claims, titles, kills):
+        """Make a cell the place of its claims: an address, a badge, the verdicts, code folded."""
+        names = [name for claim in claims for name in claim.names]
+        shown = [verdict for claim in claims for verdict in claim.verdicts]
+        tally = verdicts.tally(shown, sum(kills.get(name, 0) for name in names))
+        badge = self.badge(names[0], titles, f"Verified: {tally}")
+        cell["classes"].append("claim")
+        cell["ids"].append(f"claim-{names[0]}")
+        for card in verdicts.cards(cell):
+            card += verdicts.lines(card["claim"][1])
+        place = verdicts.cards(cell)[:1] or [
+            part
+            for part in cell.findall(nodes.container)
+            if part.get("nb_element") == "cell_code_output"
+        ]
+        place[0].insert(0, badge)
+        verdicts.fold(cell)
+
+    def badge(self, name, titles, words):
+        """Return the badge of a claim, linked to the entry of its result or slip."""
+        docname, config = self.env.docname, self.config
+        content = nodes.Text(words)
+        if name in titles:
+            page, entry = blocks.entry_page(config, docname.rpartition("/")[2]), f"result-{name}"
+            listed, what = config.results_page, re.sub(r"[$`]", "", titles[name])
+        else:
+            page, entry = config.errata_page, f"slip-{name.removeprefix('erratum-')}"
+            listed, what = page, "this slip"
+        if listed in self.env.found_docs:
+            content = blocks.link(self.app.builder, docname, page, entry, content)
+            content["reftitle"] = f"The entry of {what}"
+        return nodes.paragraph("", "", content, classes=["claim-badge"])
+
+
+def visit_proof(self, node):
+    """Open the proof, at its anchor if it has one."""
+    self.body.append(self.starttag(node, "div", CLASS="proof-place"))
+
+
+def depart_proof(self, node):
+    """Close the proof."""
+    self.body.append("</div>\n")
+
+
+class TidyStatements(SphinxTransform):
+    """Replace the id that sphinx-proof repeats in every statement of a page."""
+
+    default_priority = 870
+
+    def apply(self):
+        """Name the body of each block after the block."""
+        for node in self.document.findall(notes.is_statement):
+            for part in node.children:
+                if isinstance(part, nodes.section):
+                    part["ids"] = [f"{node['ids'][0]}-statement"]
+
+
+def forget(app, env, docname):
+    """Drop the notes of a page that is read anew."""
+    getattr(env, "book_pages", {}).pop(docname, None)
+
+
+def merge(app, env, docnames, other):
+    """Take over the notes that a parallel reader made."""
+    if not hasattr(env, "book_pages"):
+        env.book_pages = {}
+    for docname in docnames:
+        if docname in getattr(other, "book_pages", {}):
+            env.book_pages[docname] = other.book_pages[docname]
+
+
+def setup(app):
+    """Register the directive, the transforms and the notes."""
+    app.setup_extension("sphinx_proof")
+    app.setup_extension("_ext.registers.verdicts")
+    app.add_directive_to_domain("prf", "proof", Proof, override=True)
+    app.add_node(proof_node, override=True, html=(visit_proof, depart_proof))
+    app.add_transform(TidyStatements)
+    app.add_transform(MarkClaims)
+    app.connect("env-purge-doc", forget)
+    app.connect("env-merge-info", merge)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
