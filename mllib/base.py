@@ -18,6 +18,8 @@ from itertools import islice
 
 import numpy as np
 
+from mllib.explained import explain_errors
+
 __all__ = [
     "Classifier",
     "Clusterer",
@@ -817,3 +819,6 @@ class Transformer(Estimator):
     def fit_transform(self, X, y=None):
         """Fit and return the transformed training rows."""
         return self.fit(X, y).transform(X)
+
+
+explain_errors(globals())

@@ -24,6 +24,7 @@ from mllib.base import (
     check_vector,
     convergence_warning,
 )
+from mllib.explained import explain_errors
 from mllib.linear_algebra import outer_product_sum
 from mllib.numerics import centred_columns
 
@@ -140,7 +141,8 @@ def _triangle(B):
     """Return Q and R with R^T R = I + B^T B and B = Q R; B is not squared, which costs digits."""
     if not np.abs(B).max() < 1e150:
         raise ValueError(
-            "beta times the prior variance is too large for this X: lower beta or narrow the prior."
+            "beta times the prior variance is too large for this X, or X is too large to be squared: "
+            "lower beta, narrow the prior, or divide X by a larger unit."
         )
     Q, R = np.linalg.qr(np.vstack([B, np.eye(B.shape[1])]))
     return Q[: len(B)], R
@@ -760,3 +762,6 @@ class BayesianLinearRegression(Regressor):
             return mean
         offset = 1 / (self._n * self.beta_) if self.fit_intercept else 0.0
         return mean, np.sqrt(predict(belief, X - self.x_mean_).variance + offset)
+
+
+explain_errors(globals())

@@ -24,6 +24,7 @@ from mllib.base import (
     check_X_y,
 )
 from mllib.chunks import chunk_parts, in_places, merge_labels, reduce_chunks
+from mllib.explained import explain_errors
 from mllib.numerics import log_normalise, safe_log
 
 __all__ = [
@@ -922,3 +923,6 @@ class RegularisedDiscriminantAnalysis(_GaussianClassifier):
             _refuse_singular(covariance, np.abs(mean), f"class {name}", remedy)
         priors = _check_priors(self.priors, statistics.counts)
         return self._store(GaussianClasses(priors, statistics.means, covariances))
+
+
+explain_errors(globals())

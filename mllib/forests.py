@@ -29,6 +29,7 @@ from mllib.base import (
     map_over,
     random_generator,
 )
+from mllib.explained import explain_errors
 from mllib.least_squares import LinearRegression
 from mllib.linear_algebra import spectral_decomposition
 from mllib.logistic_regression import LogisticRegression
@@ -1371,3 +1372,6 @@ class StackingRegressor(_Stacking, Regressor):
         """Return the answers of the model on top, shape (m,)."""
         X = check_features(self, X)
         return self.final_estimator_.predict(self._features(X, None))
+
+
+explain_errors(globals())

@@ -27,6 +27,7 @@ from mllib.base import (
 )
 from mllib.chunks import ColumnMoments, as_passes, chunk_parts, column_moments, reduce_chunks
 from mllib.compiled import compiled
+from mllib.explained import explain_errors
 from mllib.mixtures_and_em import constrained_covariances, em
 from mllib.numerics import (
     cholesky_with_jitter,
@@ -1538,3 +1539,6 @@ def _symbols(X, categories):
     table = np.full(code.max() + 1, -1)
     table[code[: len(categories)]] = np.arange(len(categories))
     return table[code[len(categories) :]]
+
+
+explain_errors(globals())

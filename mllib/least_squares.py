@@ -24,6 +24,7 @@ from mllib.base import (
     check_vector,
 )
 from mllib.chunks import chunk_parts, reduce_chunks
+from mllib.explained import explain_errors
 from mllib.numerics import centred_columns
 
 __all__ = [
@@ -748,3 +749,6 @@ class LinearRegression(Regressor):
         X = check_features(self, X)
         y = check_vector(y, "y", length=len(X))
         return log_likelihood(X, y - self.intercept_, self.coef_, self.sigma2_)
+
+
+explain_errors(globals())

@@ -29,6 +29,7 @@ from mllib.base import (
     random_generator,
 )
 from mllib.decision_theory import squared
+from mllib.explained import explain_errors
 from mllib.least_squares import LinearRegression, least_squares, log_likelihood
 from mllib.ridge_and_lasso import Ridge, centre
 
@@ -1134,3 +1135,6 @@ class RidgeCV(Regressor):
         """Return b + w^T x for each row of X, shape (n,)."""
         X = check_features(self, X)
         return X @ self.coef_ + self.intercept_
+
+
+explain_errors(globals())

@@ -21,6 +21,7 @@ from mllib.base import (
 )
 from mllib.chunks import chunk_parts, in_places, merge_labels, reduce_chunks
 from mllib.compiled import compiled, compiling
+from mllib.explained import explain_errors
 from mllib.numerics import log_sum_exp, safe_log
 
 __all__ = [
@@ -1115,3 +1116,6 @@ class MixedNB(_NaiveBayes):
             fit, *settings = options[kind]
             fitted.append((columns, fit(part, *settings)))
         return tuple(fitted)
+
+
+explain_errors(globals())

@@ -24,6 +24,7 @@ from mllib.base import (
     convergence_warning,
     random_generator,
 )
+from mllib.explained import explain_errors
 from mllib.logistic_regression import sigmoid, softmax
 from mllib.numerics import log_sum_exp
 
@@ -905,3 +906,6 @@ class MLPRegressor(_MLP, Regressor):
         """Return the outputs, shape (m,)."""
         X = check_features(self, X)
         return self._scores(X)[:, 0]
+
+
+explain_errors(globals())

@@ -19,6 +19,7 @@ from mllib.base import (
     convergence_warning,
     random_generator,
 )
+from mllib.explained import explain_errors
 from mllib.numerics import cholesky_with_jitter
 
 __all__ = [
@@ -1234,3 +1235,6 @@ def _newton_step(H, g, damping):
             f"damping > 0."
         )
     return -V @ ((V.T @ g) / curvatures)
+
+
+explain_errors(globals())

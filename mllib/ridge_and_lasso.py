@@ -25,6 +25,7 @@ from mllib.base import (
 )
 from mllib.chunks import reduce_chunks
 from mllib.compiled import compiled
+from mllib.explained import explain_errors
 from mllib.least_squares import regression_chunk, solve_statistics
 from mllib.linear_algebra import ProductSums, outer_product_sum
 from mllib.numerics import centred_columns
@@ -1262,3 +1263,6 @@ def _fast_lasso(X, y, lam, tol, max_iter):
             return w0, len(path.lam), gap
     run = lasso(X, y, lam, w0=w0, tol=tol, max_iter=max_iter)
     return run.w, run.n_iter, run.gap
+
+
+explain_errors(globals())

@@ -25,6 +25,7 @@ from mllib.base import (
 )
 from mllib.compiled import compiled
 from mllib.decision_theory import add_intercept, hinge
+from mllib.explained import explain_errors
 from mllib.kernels import (
     check_psd,
     default_width,
@@ -606,7 +607,7 @@ def smo(K, y, C=1.0, *, tol=1e-6, max_iter=100_000):
     """
     K, y = _check_problem(K, y, C, tol, max_iter)
     rows, run = _KernelRows(K, _PrecomputedKernel()), None
-    if C == np.inf:
+    if np.inf == C:
         run = _solve(rows, y, C, tol, min(max_iter, 1000 + 20 * len(y)))
         if not run.converged:
             _refuse_inseparable(K, y)
@@ -1473,3 +1474,6 @@ class LinearSVC(_MarginClassifier):
                 f"{(self.gap_ / self.primal_).max():.3g} (tolerance {self.tol:g}): raise max_iter."
             )
         return self
+
+
+explain_errors(globals())

@@ -255,7 +255,9 @@ ARRAYS = {
     "a class": lambda a: int,
     "a generator": lambda a: (v for v in np.array(a).tolist()),
     "a table with a text": lambda a: pd.DataFrame({"a": ["red"] * max(1, len(np.array(a)))}),
-    "a table with NA": lambda a: pd.DataFrame(np.array(a)).astype(object).where(lambda t: False, pd.NA),
+    "a table with NA": lambda a: (
+        pd.DataFrame(np.array(a)).astype(object).where(lambda t: False, pd.NA)
+    ),
 }
 NUMBERS = {
     "zero": lambda v: 0,
@@ -476,7 +478,7 @@ def judge(error, names):
 
 def raises(frame):
     """Whether the line where an error comes from is a raise statement of ours."""
-    return "raise" in (frame.line or "") 
+    return "raise" in (frame.line or "")
 
 
 def survey(chosen, seconds=10, show=()):

@@ -13,7 +13,7 @@ from myst_parser.mocking import MockRSTParser
 from sphinx.util.docutils import SphinxDirective
 
 #: What every chapter builds on, before the modules of the chapters.
-GENERAL = ("base", "numerics", "compiled", "chunks")
+GENERAL = ("base", "numerics", "compiled", "chunks", "explained")
 #: The folder of the pages.
 PAGES = "api"
 
