@@ -40,7 +40,7 @@ RESULTS = HERE / "results.yml"
 REPEATS = 7  #: rounds of both sides in turn; 5 where a round is long
 SHORTEST = 0.02  #: seconds that one timed stretch lasts at least, by repeating short calls
 LONG = 2.0  #: seconds from which a round counts as long
-PLAIN = 20_000  #: observations up to which a row is measured without numba too
+PLAIN = 2_000  #: observations up to which a row is measured without numba too
 SMALL = 10_000  #: observations up to which a row takes part in measuring compilation
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "hmmlearn")
 

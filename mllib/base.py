@@ -6,6 +6,8 @@ numpy and scipy.
 """
 
 import datetime
+import functools
+import importlib
 import inspect
 import numbers
 import os
@@ -51,7 +53,9 @@ __all__ = [
     "check_square",
     "check_targets",
     "check_vector",
+    "column_names",
     "convergence_warning",
+    "keep_names",
     "map_over",
     "random_generator",
     "stream_over",
@@ -88,13 +92,17 @@ def convergence_warning(message):
 
 
 def as_array(a, name):
-    """Return ``a`` as an array of any type; nested lists of unequal lengths are refused."""
+    """Return ``a`` as an array of any type; nested lists of unequal lengths are refused.
+
+    A table is copied row by row, so that all that follows is, to the last bit, what it is for an
+    array of its values.
+    """
     if np.ma.is_masked(a):
         raise ValueError(
             f"{name} has masked entries, and a mask would be ignored: remove them or fill them in."
         )
     try:
-        return np.asarray(a)
+        return np.asarray(a, order="C" if hasattr(a, "columns") else None)
     except (ValueError, OverflowError) as error:
         raise ValueError(f"{name} must be an array: give all its rows one length.") from error
 
@@ -363,6 +371,130 @@ def check_lengths(lengths, n):
     if total != n:
         raise ValueError(f"lengths must add up to the {n} rows of X, they add up to {total}.")
     return lengths.astype(np.int64)
+
+
+# Tables --------------------------------------------------------------------------------------
+
+
+def column_names(X):
+    """Return the names of the columns of a table, an array of str; None for anything else.
+
+    A table is what has ``columns`` that are named by text, such as a DataFrame.
+
+    Raises
+    ------
+    TypeError
+        If some of the names are text and others are not.
+    """
+    columns = getattr(X, "columns", None)
+    if columns is None or callable(columns):
+        return None
+    names = np.array([None, *columns], dtype=object)[1:]
+    text = [isinstance(name, str) for name in names]
+    if any(text) and not all(text):
+        raise TypeError(
+            "Feature names are only supported if all input features have string names: convert "
+            "them, e.g. X.columns = X.columns.astype(str)."
+        )
+    return names if any(text) else None
+
+
+def keep_names(estimator, names):
+    """Keep the names of the columns to which the estimator was fitted; forget older ones."""
+    estimator.__dict__.pop("feature_names_in_", None)
+    if names is not None:
+        estimator.feature_names_in_ = names
+
+
+def _remembers_names(fit):
+    """Return ``fit`` that also keeps the column names of its table in ``feature_names_in_``."""
+
+    @functools.wraps(fit)
+    def fit_and_remember(self, *args, **options):
+        check_parameters(self)
+        names = column_names(args[0] if args else options.get("X"))
+        goes_on = fit.__name__ == "partial_fit" and hasattr(self, "n_features_in_")
+        result = fit(self, *args, **options)
+        if not goes_on:
+            keep_names(self, names)
+        return result
+
+    fit_and_remember.keeps_the_protocol = True
+    return fit_and_remember
+
+
+def _checks_parameters(fit):
+    """Return ``fit`` that begins with the check of what hyperparameters of all models share."""
+
+    @functools.wraps(fit)
+    def check_and_fit(self, *args, **options):
+        check_parameters(self)
+        return fit(self, *args, **options)
+
+    check_and_fit.keeps_the_protocol = True
+    return check_and_fit
+
+
+def _check_names(estimator, X):
+    """Refuse a table whose columns are not those of ``fit``; warn if only one of both has names."""
+    expected, given = getattr(estimator, "feature_names_in_", None), column_names(X)
+    name = type(estimator).__name__
+    if expected is None and given is None:
+        return
+    if expected is None:
+        message = f"X has feature names, but {name} was fitted without feature names"
+        warnings.warn(message, UserWarning, stacklevel=_caller_of_the_library())
+    elif given is None:
+        message = f"X does not have valid feature names, but {name} was fitted with feature names"
+        warnings.warn(message, UserWarning, stacklevel=_caller_of_the_library())
+    elif list(given) != list(expected):
+        message = "The feature names should match those that were passed during fit.\n"
+        unseen, missing = sorted({*given} - {*expected}), sorted({*expected} - {*given})
+        if unseen:
+            message += "Feature names unseen at fit time:\n" + _itemised(unseen)
+        if missing:
+            message += "Feature names seen at fit time, yet now missing:\n" + _itemised(missing)
+        if not unseen and not missing:
+            message += "Feature names must be in the same order as they were in fit.\n"
+        raise ValueError(message)
+
+
+def _caller_of_the_library():
+    """Return the ``stacklevel`` at which a warning of our caller names the user's own line."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("mllib."):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _itemised(names):
+    more = ["- ...\n"] if len(names) > 5 else []
+    return "".join([f"- {name}\n" for name in names[:5]] + more)
+
+
+def _honours_set_output(transform):
+    """Return ``transform`` whose result is the table that ``set_output`` asks for."""
+
+    @functools.wraps(transform)
+    def transform_and_name(self, *args, **options):
+        Z = transform(self, *args, **options)
+        if not isinstance(Z, np.ndarray) or _output_of(self) == "default":
+            return Z
+        X = args[0] if args else options["X"]
+        index = X.index if hasattr(X, "columns") and hasattr(X, "index") else None
+        pandas = importlib.import_module("pandas")
+        return pandas.DataFrame(Z, index=index, columns=self.get_feature_names_out())
+
+    transform_and_name.keeps_the_protocol = True
+    return transform_and_name
+
+
+def _output_of(estimator):
+    """Return what ``transform`` gives: by ``set_output``, else by scikit-learn's configuration."""
+    asked = getattr(estimator, "_sklearn_output_config", {}).get("transform")
+    if asked is None and "sklearn" in sys.modules:
+        asked = sys.modules["sklearn"].get_config().get("transform_output")
+    return check_choice(asked or "default", "transform", ("default", "pandas"))
 
 
 # Scalars, choices, random numbers ------------------------------------------------------------
@@ -685,9 +817,22 @@ class Estimator:
 
     A subclass lists its hyperparameters as keyword arguments of ``__init__``, which stores them
     untouched; ``fit`` validates them. Fitted attributes end in an underscore.
+
+    Fitted to a table with named columns, an estimator keeps their names in ``feature_names_in_``
+    and refuses a table whose columns have other names or another order.
     """
 
     kind = None
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        keepers = dict.fromkeys(("fit", "partial_fit"), _remembers_names)
+        keepers["fit_chunks"] = _checks_parameters
+        keepers |= dict.fromkeys(("transform", "fit_transform"), _honours_set_output)
+        for name, keeper in keepers.items():
+            method = getattr(cls, name, None)
+            if method is not None and not hasattr(method, "keeps_the_protocol"):
+                setattr(cls, name, keeper(method))
 
     @classmethod
     def _parameter_names(cls):
@@ -750,8 +895,9 @@ def check_fitted(estimator):
 
 
 def check_features(estimator, X, **options):
-    """Check that the estimator is fitted and that ``X`` has its number of features; return X."""
+    """Check that the estimator is fitted and that ``X`` has its features; return X."""
     check_fitted(estimator)
+    _check_names(estimator, X)
     X = check_array(X, **options)
     if X.shape[1] != estimator.n_features_in_:
         raise ValueError(
@@ -812,13 +958,43 @@ class DensityEstimator(Estimator):
 
 
 class Transformer(Estimator):
-    """An estimator whose ``transform`` maps rows to rows."""
+    """An estimator whose ``transform`` maps rows to rows of ``_n_features_out`` numbers."""
 
     kind = "transformer"
 
     def fit_transform(self, X, y=None):
         """Fit and return the transformed training rows."""
         return self.fit(X, y).transform(X)
+
+    def set_output(self, *, transform=None):
+        """Choose what ``transform`` returns: "default", an array, or "pandas"; return self."""
+        if transform is not None:
+            check_choice(transform, "transform", ("default", "pandas"))
+            self._sklearn_output_config = {"transform": transform}
+        return self
+
+    def get_feature_names_out(self, input_features=None):
+        """Return the names of the columns of ``transform``: pca0, pca1, ... for a PCA."""
+        self._input_names(input_features)
+        name = type(self).__name__.lower()
+        return np.array([f"{name}{j}" for j in range(self._n_features_out)], dtype=object)
+
+    def _input_names(self, input_features):
+        """Return the names of the columns of X: as given, as in ``fit``, or x0, x1, ..."""
+        check_fitted(self)
+        known = getattr(self, "feature_names_in_", None)
+        if input_features is None:
+            numbered = np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object)
+            return numbered if known is None else known
+        names = np.asarray(input_features, dtype=object)
+        if known is not None and not np.array_equal(names, known):
+            raise ValueError("input_features is not equal to feature_names_in_: leave it out.")
+        if len(names) != self.n_features_in_:
+            raise ValueError(
+                f"input_features should have length equal to number of features "
+                f"({self.n_features_in_}), got {len(names)}"
+            )
+        return names
 
 
 explain_errors(globals())

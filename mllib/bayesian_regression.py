@@ -141,8 +141,8 @@ def _triangle(B):
     """Return Q and R with R^T R = I + B^T B and B = Q R; B is not squared, which costs digits."""
     if not np.abs(B).max() < 1e150:
         raise ValueError(
-            "beta times the prior variance is too large for this X, or X is too large to be squared: "
-            "lower beta, narrow the prior, or divide X by a larger unit."
+            "beta times the prior variance is too large for this X, or X is too large to be "
+            "squared: lower beta, narrow the prior, or divide X by a larger unit."
         )
     Q, R = np.linalg.qr(np.vstack([B, np.eye(B.shape[1])]))
     return Q[: len(B)], R

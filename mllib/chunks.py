@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mllib.base import Progress, as_array, check_array, stream_over
+from mllib.base import Progress, as_array, check_array, column_names, stream_over
 from mllib.numerics import centred_columns
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "ColumnMoments",
     "Total",
     "as_passes",
+    "chunk_names",
     "chunk_parts",
     "column_moments",
     "in_places",
@@ -39,6 +40,7 @@ class Total(NamedTuple):
     value: Any  #: the sum of the statistics of all chunks
     chunks: int  #: how many there were
     width: int | None  #: columns of every chunk; None if chunks have no columns
+    names: np.ndarray | None = None  #: of these columns, if the chunks are tables
 
 
 @dataclass(frozen=True)
@@ -158,18 +160,18 @@ def reduce_chunks(statistic, chunks, workers=1, *, merge=operator.add, in_flight
     Examples
     --------
     >>> reduce_chunks(len, [np.ones((2, 3)), np.ones((4, 3))])
-    Total(value=6, chunks=2, width=3)
+    Total(value=6, chunks=2, width=3, names=None)
     """
-    failures, seen, bar = {}, [0, None], Progress()
+    failures, seen, first, bar = {}, [0], [], Progress()
 
     def good(outcomes):
         for i, outcome in enumerate(outcomes):
             seen[0] = i + 1
             bar.show(i + 1)
-            if outcome.error is None and seen[1] is None:
-                seen[1] = (i, outcome.width)
-            if outcome.error is None and outcome.width != seen[1][1]:
-                outcome = outcome._replace(error=_other_width(outcome.width, *seen[1]))
+            if outcome.error is None and not first:
+                first.extend((i, outcome))
+            if outcome.error is None:
+                outcome = outcome._replace(error=_other_columns(outcome, *first))
             if outcome.error is None:
                 yield outcome.value
             else:
@@ -180,7 +182,8 @@ def reduce_chunks(statistic, chunks, workers=1, *, merge=operator.add, in_flight
     outcomes = stream_over(_Statistic(statistic), chunks, workers, in_flight=in_flight)
     value = tree_sum(good(outcomes), merge)
     bar.close()
-    total = Total(value, seen[0] - len(failures), seen[1] and seen[1][1])
+    columns = (first[1].width, first[1].names) if first else (None, None)
+    total = Total(value, seen[0] - len(failures), *columns)
     if failures:
         raise _chunk_error(failures, total)
     if not seen[0]:
@@ -193,6 +196,7 @@ class _Outcome(NamedTuple):
 
     value: Any
     width: int | None
+    names: np.ndarray | None
     error: Exception | None
 
 
@@ -205,13 +209,21 @@ class _Statistic:
     def __call__(self, chunk):
         try:
             chunk = chunk() if isinstance(chunk, Callable) else chunk
-            first = chunk[0] if isinstance(chunk, tuple) else chunk
-            shape = np.shape(first)
+            shape, names = np.shape(_rows_of(chunk)), chunk_names(chunk)
             width = shape[1] if len(shape) == 2 else None
-            return _Outcome(self.statistic(chunk), width, None)
+            return _Outcome(self.statistic(chunk), width, names, None)
         except Exception as error:
             error.add_note("In the worker:\n" + traceback.format_exc())
-            return _Outcome(None, None, error)
+            return _Outcome(None, None, None, error)
+
+
+def _rows_of(chunk):
+    return chunk[0] if isinstance(chunk, tuple) else chunk
+
+
+def chunk_names(chunk):
+    """Return the names of the columns of a chunk; None if it is no table."""
+    return column_names(_rows_of(chunk() if isinstance(chunk, Callable) else chunk))
 
 
 def chunk_parts(chunk, names, required):
@@ -239,8 +251,16 @@ def chunk_parts(chunk, names, required):
     return chunk + (None,) * (len(names) - len(chunk))
 
 
-def _other_width(width, first, expected):
-    return ValueError(f"it has {width} columns, but chunk {first} has {expected}")
+def _other_columns(outcome, i, first):
+    """Return an error if a chunk has other columns than the first usable one, which is number i."""
+    if outcome.width != first.width:
+        return ValueError(f"it has {outcome.width} columns, but chunk {i} has {first.width}")
+    if outcome.names is None or first.names is None:
+        return None
+    names, expected = list(outcome.names), list(first.names)
+    if names == expected:
+        return None
+    return ValueError(f"its columns are {names}, but those of chunk {i} are {expected}")
 
 
 def _chunk_error(failures, total):

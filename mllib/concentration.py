@@ -149,7 +149,7 @@ def markov_bound(mean, t):
 
     References
     ----------
-    Book: concentration-markov.
+    Book: probability-markov, concentration-markov.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def chebyshev_bound(variance, t, n=1):
 
     References
     ----------
-    Book: concentration-chebyshev.
+    Book: probability-chebyshev, concentration-chebyshev.
 
     Examples
     --------

@@ -1352,6 +1352,10 @@ class Standardizer(Transformer):
         """Return (X - mean_) / scale_, shape (n, d)."""
         return (check_features(self, X) - self.mean_) / self.scale_
 
+    def get_feature_names_out(self, input_features=None):
+        """Return the names of the columns of ``transform``, which are those of X."""
+        return self._input_names(input_features)
+
     def inverse_transform(self, X):
         """Return X * scale_ + mean_, shape (n, d): the measurements in their own units."""
         return check_features(self, X) * self.scale_ + self.mean_

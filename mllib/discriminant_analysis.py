@@ -22,6 +22,7 @@ from mllib.base import (
     check_square,
     check_vector,
     check_X_y,
+    keep_names,
 )
 from mllib.chunks import chunk_parts, in_places, merge_labels, reduce_chunks
 from mllib.explained import explain_errors
@@ -712,6 +713,7 @@ class _GaussianClassifier(Classifier):
         ``workers`` is as in ``mllib.chunks.reduce_chunks``.
         """
         total = reduce_chunks(partial(labelled_statistics, shared=self._shared), chunks, workers)
+        keep_names(self, total.names)
         return self._estimate(*self._known(total.value))
 
     def _store(self, model):
@@ -816,6 +818,10 @@ class LinearDiscriminantAnalysis(_GaussianClassifier, Transformer):
     def transform(self, X):
         """Return the coordinates of the rows of X along Fisher's directions, best first."""
         return (check_features(self, X) - self._centre) @ self.fisher_.directions
+
+    @property
+    def _n_features_out(self):
+        return self.fisher_.directions.shape[1]
 
 
 class QuadraticDiscriminantAnalysis(_GaussianClassifier):

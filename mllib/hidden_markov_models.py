@@ -22,6 +22,7 @@ from mllib.base import (
     check_scalar,
     check_square,
     check_vector,
+    keep_names,
     map_over,
     random_generator,
 )
@@ -963,7 +964,7 @@ def baum_welch_over_chunks(model, chunks, *, max_iter=200, tol=1e-6, workers=1, 
     def counts(theta):
         nonlocal n
         task = partial(_count_chunk, model=theta, rows=rows)
-        (c, n), _, _ = reduce_chunks(task, again(), workers, merge=_add_pairs)
+        c, n = reduce_chunks(task, again(), workers, merge=_add_pairs).value
         return c
 
     first = counts(model)
@@ -1125,8 +1126,10 @@ class _SequenceModel(DensityEstimator):
 
     def _survey(self, again, workers):
         """Read all chunks once; remember what the starts need, return the number of columns."""
-        self._moments = reduce_chunks(_sequence_moments, again(), workers).value
-        return len(self._moments.mean)
+        total = reduce_chunks(_sequence_moments, again(), workers)
+        keep_names(self, total.names)
+        self._moments = total.value
+        return total.width
 
     def _coder(self):
         """Return the function of the rows of a chunk that the emissions expect; picklable."""
@@ -1149,8 +1152,9 @@ class _SequenceModel(DensityEstimator):
         return HMM(check_distribution(pi, "startprob_init"), A, self._emission(rows, K, rng))
 
     def _densities(self, X, lengths):
-        rows = self._rows(check_features(self, X))
-        return _densities(self.model_.emission, rows), check_lengths(lengths, len(X))
+        X = check_features(self, X)
+        lengths = check_lengths(lengths, len(X))
+        return _densities(self.model_.emission, self._rows(X)), lengths
 
     def predict(self, X, lengths=None):
         """Return the most probable path (Viterbi), shape (n,)."""
@@ -1477,6 +1481,7 @@ class CategoricalHMM(_SequenceModel):
 
     def _survey(self, again, workers):
         total = reduce_chunks(_distinct_rows, again(), workers, merge=_join_rows)
+        keep_names(self, total.names)
         self._alphabet = total.value
         return total.width
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from mllib.base import (
     Clusterer,
+    Transformer,
     check_array,
     check_choice,
     check_features,
@@ -21,10 +22,11 @@ from mllib.base import (
     check_scalar,
     check_vector,
     convergence_warning,
+    keep_names,
     map_over,
     random_generator,
 )
-from mllib.chunks import as_passes, chunk_parts, reduce_chunks
+from mllib.chunks import as_passes, chunk_names, chunk_parts, reduce_chunks
 from mllib.compiled import compiled, compiling
 from mllib.explained import explain_errors
 from mllib.numerics import centred_columns, squared_distances
@@ -1073,7 +1075,7 @@ def _own_order(X):
     return np.argsort(X @ np.random.default_rng(0).standard_normal(X.shape[1]), kind="stable")
 
 
-class _Centres(Clusterer):
+class _Centres(Clusterer, Transformer):
     """What both estimators can do once they have centres."""
 
     def predict(self, X):
@@ -1097,11 +1099,9 @@ class _Centres(Clusterer):
         X = check_features(self, X)
         return -inertia(X, self.cluster_centers_, sample_weight=sample_weight)
 
-    def get_feature_names_out(self, input_features=None):
-        """Return the names of the columns of ``transform``."""
-        check_features(self, np.zeros((1, getattr(self, "n_features_in_", 1))))
-        name = type(self).__name__.lower()
-        return np.array([f"{name}{k}" for k in range(len(self.cluster_centers_))], dtype=object)
+    @property
+    def _n_features_out(self):
+        return len(self.cluster_centers_)
 
 
 class KMeans(_Centres):
@@ -1206,6 +1206,7 @@ class KMeans(_Centres):
             starts = [self._given_start(K)]
         options = {"max_iter": self.max_iter, "tol": self.tol, "workers": workers}
         fits = [k_means_over_chunks(again, start, **options) for start in starts]
+        keep_names(self, chunk_names(next(iter(again()))))
         return self._store(min(fits, key=lambda fit: fit.trace[-1]), fits[0].centres.shape[1])
 
     def _starts_from(self, chunk, K):

@@ -22,6 +22,7 @@ from mllib.base import (
     check_scalar,
     check_targets,
     check_vector,
+    keep_names,
 )
 from mllib.chunks import chunk_parts, reduce_chunks
 from mllib.explained import explain_errors
@@ -734,6 +735,7 @@ class LinearRegression(Regressor):
         self.coef_, self.intercept_, self.rank_ = fit.w, fit.b, fit.rank
         self.sigma2_ = fit.rss / total.value.n
         self.n_features_in_ = total.width
+        keep_names(self, total.names)
         return self
 
     def predict(self, X):

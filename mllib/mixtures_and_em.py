@@ -23,6 +23,7 @@ from mllib.base import (
     check_square,
     check_vector,
     convergence_warning,
+    keep_names,
     map_over,
     random_generator,
 )
@@ -1471,7 +1472,9 @@ class GaussianMixture(DensityEstimator):
         again, K, prior = as_passes(chunks), self.n_components, self.covariance_prior
         check_scalar(K, "n_components", low=1, integer=True)
         check_choice(self.covariance_type, "covariance_type", COVARIANCE_TYPES)
-        total = reduce_chunks(_chunk_moments, again(), workers).value
+        total = reduce_chunks(_chunk_moments, again(), workers)
+        keep_names(self, total.names)
+        total = total.value
         family = {
             "covariance_type": self.covariance_type,
             "floor": variance_floor(total, self.covariance_floor),

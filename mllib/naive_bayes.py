@@ -18,6 +18,7 @@ from mllib.base import (
     check_labels,
     check_scalar,
     check_vector,
+    keep_names,
 )
 from mllib.chunks import chunk_parts, in_places, merge_labels, reduce_chunks
 from mllib.compiled import compiled, compiling
@@ -748,6 +749,7 @@ class _NaiveBayes(Classifier):
         ``workers`` is as in ``mllib.chunks.reduce_chunks``.
         """
         total = reduce_chunks(_ChunkSums(self), chunks, workers)
+        keep_names(self, total.names)
         return self._estimate(total.value, total.width)
 
     def statistics(self, X, y, sample_weight=None):

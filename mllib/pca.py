@@ -25,6 +25,7 @@ from mllib.base import (
     check_scalar,
     check_square,
     check_vector,
+    keep_names,
 )
 from mllib.chunks import chunk_parts, reduce_chunks
 from mllib.explained import explain_errors
@@ -678,23 +679,13 @@ def _connecting(X):
 # Estimators ----------------------------------------------------------------------------------
 
 
-class _Scores(Transformer):
-    """A transformer whose outputs are numbered coordinates."""
-
-    def get_feature_names_out(self, input_features=None):
-        """Return the names of the outputs: pca0, pca1, ... for a PCA."""
-        check_fitted(self)
-        name = type(self).__name__.lower()
-        return np.array([f"{name}{j}" for j in range(self._n_features_out)], dtype=object)
-
-
 def _chunk_moments(chunk):
     """Return the moments of a chunk X, (X, y) or (X, y, sample_weight)."""
     X, _, weights = chunk_parts(chunk, ("X", "y", "sample_weight"), 1)
     return moments(X, weights)
 
 
-class PCA(_Scores):
+class PCA(Transformer):
     """Principal components: the scores z_j = v_j^T (x - mean) of largest variance.
 
     Minimises 1/n sum_i s_i ||x_i - mean - V V^T (x_i - mean)||^2 over V with k orthonormal columns.
@@ -761,8 +752,9 @@ class PCA(_Scores):
         """
         if not self.center:
             raise ValueError("fit_chunks centres the rows: set center=True.")
-        total = reduce_chunks(_chunk_moments, chunks, workers).value
-        return self._keep(components_from_moments(total, self.n_components))
+        total = reduce_chunks(_chunk_moments, chunks, workers)
+        keep_names(self, total.names)
+        return self._keep(components_from_moments(total.value, self.n_components))
 
     def _keep(self, found):
         if not isinstance(self.whiten, (bool, np.bool_)):
@@ -790,7 +782,7 @@ class PCA(_Scores):
         return Y @ self.components_ + self.mean_
 
 
-class KernelPCA(_Scores):
+class KernelPCA(Transformer):
     """Principal components of the features of a kernel: scores v_j^T (phi(x) - mean).
 
     Parameters
@@ -853,7 +845,8 @@ class KernelPCA(_Scores):
             return partial(rbf_kernel, ell=self.ell_)
         return partial(polynomial_kernel, r=self.degree, c=self.coef0, ell=self.ell_)
 
-    def _fit(self, X):
+    def fit(self, X, y=None):
+        """Fit to X of shape (n, d) and return self."""
         X = check_array(X, min_samples=2)
         centre = X.mean(axis=0) if self.kernel == "linear" else 0.0
         k = self._choose(X)
@@ -861,16 +854,11 @@ class KernelPCA(_Scores):
         self._found, self.X_fit_, self._centre = found, X, centre
         self.dual_coef_, self.explained_variance_ = found.alpha, found.variances
         self.n_features_in_, self._n_features_out = X.shape[1], len(found.variances)
-        return len(X) * found.variances * found.alpha
-
-    def fit(self, X, y=None):
-        """Fit to X of shape (n, d) and return self."""
-        self._fit(X)
         return self
 
     def fit_transform(self, X, y=None):
         """Return the scores of the training points, K_c alpha = n lambda alpha."""
-        return self._fit(X)
+        return len(self.fit(X).X_fit_) * self.explained_variance_ * self.dual_coef_
 
     def transform(self, X):
         """Return the scores of new points, shape (m, k)."""
@@ -881,7 +869,7 @@ class KernelPCA(_Scores):
         return kernel_scores(k(self.X_fit_ - centre, X - centre), self._found)
 
 
-class Isomap(_Scores):
+class Isomap(Transformer):
     """Coordinates whose distances are close to the lengths of shortest paths through neighbours.
 
     Each row is joined to its nearest others, lengths of paths take the place of distances, and

@@ -22,6 +22,7 @@ from mllib.base import (
     check_targets,
     check_vector,
     convergence_warning,
+    keep_names,
 )
 from mllib.chunks import reduce_chunks
 from mllib.compiled import compiled
@@ -1188,6 +1189,7 @@ class Ridge(_Linear):
         total = reduce_chunks(task, chunks, workers)
         self.coef_, self.intercept_ = solve_statistics(total.value, float(self.lam))[:2]
         self.n_features_in_ = total.width
+        keep_names(self, total.names)
         return self
 
 

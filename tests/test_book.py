@@ -20,7 +20,7 @@ MODULES = sorted(p for p in (ROOT / "mllib").glob("*.py") if p.stem not in ("__i
 
 #: The order of the chapters of the whole book, which is the order in which modules may import.
 ORDER = """
-    probability estimation linear-algebra optimization decision-theory
+    linear-algebra probability estimation optimization decision-theory
     least-squares ridge-and-lasso bayesian-regression bias-variance model-selection
     nearest-neighbours discriminant-analysis naive-bayes perceptron logistic-regression
     neural-networks kernels gaussian-processes support-vector-machines trees forests boosting
@@ -102,8 +102,10 @@ def test_dollars_of_a_displayed_formula_follow_a_blank_line(path):
 # Claims and registers ------------------------------------------------------------------------
 
 
+@cache
 def register(name):
-    return yaml.safe_load((ROOT / "chapters" / name).read_text(encoding="utf-8"))
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return yaml.load((ROOT / "chapters" / name).read_text(encoding="utf-8"), Loader=loader)
 
 
 def claims(path):
@@ -172,6 +174,53 @@ def test_a_term_is_defined_once():
         for name in (entry["term"], *entry.get("aliases", ()))
     ]
     assert not {name for name in names if names.count(name) > 1}
+
+
+# Order ---------------------------------------------------------------------------------------
+
+
+def labels(text):
+    """Return the places of a page that can be referred to: label and offset in its text."""
+    marks = r"(?m)^:label: (\S+)$|^\(([\w-]+)\)=$|\$\$ \((eq-[\w-]+)\)$"
+    return {m[1] or m[2] or m[3]: m.start() for m in re.finditer(marks, text)}
+
+
+def leans_on(text):
+    """Return what the proofs of a page refer to: (where the proof ends, label or chapter)."""
+    fence = r"(?ms)^(`{3,}|:{3,})\{prf:proof\}[^\n]*\n(.*?)^\1\s*$"
+    link = r"\{(?:prf:ref|ref|eq|numref|doc)\}`(?:[^`<]*<)?([^`>]+?)>?`|\]\(#?([\w./-]+)\)"
+    for proof in re.finditer(fence, text):
+        for m in re.finditer(link, proof[2]):
+            yield proof.end(), (m[1] or m[2]).removesuffix(".md").split("/")[-1]
+
+
+def test_no_proof_leans_on_what_comes_later():
+    pages = {path.stem: prose(path) for path in NOTEBOOKS}
+    at = {
+        name: (ORDER.index(slug), place)
+        for slug, text in pages.items()
+        for name, place in labels(text).items()
+    }
+    at |= {slug: (ORDER.index(slug), -1) for slug in pages}
+    proofs = [(slug, *found) for slug, text in pages.items() for found in leans_on(text)]
+    assert len(proofs) > 300
+    later = [
+        f"{slug}: a proof refers to {name}"
+        for slug, end, name in proofs
+        if at[name] > (ORDER.index(slug), end)
+    ]
+    assert not later
+
+
+def test_a_proof_that_leans_on_a_later_result_is_found():
+    text = ":label: b\n\n```{prf:proof}\nBy {prf:ref}`this <a>`, {eq}`e` and {doc}`../x/c`.\n```\n"
+    assert [name for _, name in leans_on(text)] == ["a", "e", "c"]
+    assert list(labels(text + "(a)=\n$$\nx\n$$ (eq-e)\n")) == ["b", "a", "eq-e"]
+
+
+@each_chapter
+def test_the_time_to_read_is_counted_and_not_typed(path):
+    assert re.search(r"\*\*Time:\*\* \w+ seconds to run\.", prose(path))
 
 
 # Budgets and outputs -------------------------------------------------------------------------

@@ -6,7 +6,9 @@ import pickle
 import pkgutil
 
 import numpy as np
+import pandas as pd
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -15,12 +17,18 @@ from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
 from sklearn.utils.estimator_checks import (
     check_clusterer_compute_labels_predict,
     check_clustering,
+    check_dataframe_column_names_consistency,
     check_estimator,
+    check_global_output_transform_pandas,
     check_non_transformer_estimators_n_iter,
+    check_set_output_transform,
+    check_set_output_transform_pandas,
+    check_transformer_get_feature_names_out,
+    check_transformer_get_feature_names_out_pandas,
 )
 
 import mllib
-from mllib.base import Estimator
+from mllib.base import Estimator, Transformer, column_names
 
 #: Settings other than the defaults, where the data of the checks ask for them.
 SETTINGS = {
@@ -133,6 +141,197 @@ def test_works_inside_pipelines_and_searches(estimator):
     values = [estimator.get_params()[name]]
     search = GridSearchCV(pipeline, {f"{named(estimator).lower()}__{name}": values}, cv=3)
     assert search.fit(X, y).best_score_ > 0.8
+
+
+# Tables --------------------------------------------------------------------------------------
+
+
+class Table:
+    """The least that a table is: columns with names, and an array of its values."""
+
+    def __init__(self, X, columns):
+        self.X, self.columns = np.asarray(X), columns
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.X, dtype=dtype)
+
+
+def sample_for(estimator, d=4):
+    """Return rows and a target that the estimator can be fitted to; its random state is set."""
+    rng = np.random.default_rng(1)
+    y = rng.permutation(np.repeat([0, 1], 20))
+    X = rng.standard_normal((40, d)) + 4 * y[:, None]
+    if "Poisson" in named(estimator) or "Categorical" in named(estimator):
+        X = np.clip(np.round(X[:, :1] if "HMM" in named(estimator) else X), 0, 3)
+    if "random_state" in estimator.get_params():
+        estimator = clone(estimator).set_params(random_state=0)
+    target = y if estimator.kind == "classifier" else X.sum(axis=1) - 2 * d
+    return clone(estimator), X, target
+
+
+METHODS = (
+    "predict",
+    "predict_proba",
+    "predict_log_proba",
+    "decision_function",
+    "transform",
+    "score_samples",
+)
+
+
+def answers(estimator, X, y):
+    """Return what all methods of a fitted estimator say to X, and its score."""
+    said = {m: getattr(estimator, m)(X) for m in METHODS if hasattr(estimator, m)}
+    if hasattr(estimator, "labels_"):
+        said["labels_"] = estimator.labels_
+    if hasattr(estimator, "score"):
+        said["score"] = estimator.score(X, y)
+    return said
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=named)
+def test_scikit_learn_checks_of_tables(estimator):
+    check_dataframe_column_names_consistency(named(estimator), estimator)
+    assert isinstance(estimator, Transformer) == hasattr(estimator, "transform")
+    if hasattr(estimator, "transform"):
+        for check in (
+            check_set_output_transform,
+            check_set_output_transform_pandas,
+            check_global_output_transform_pandas,
+            check_transformer_get_feature_names_out,
+            check_transformer_get_feature_names_out_pandas,
+        ):
+            check(named(estimator), estimator)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("error:X :UserWarning")
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=named)
+def test_a_table_gives_what_its_values_give_to_the_last_bit(estimator):
+    estimator, X, y = sample_for(estimator)
+    names = [f"column {j}" for j in range(X.shape[1])]
+    expected = answers(clone(estimator).fit(X, y), X, y)
+    for table in (
+        pd.DataFrame(X, columns=names),
+        pd.DataFrame(dict(zip(names, X.T.copy()))),  # stored column by column
+        Table(np.asfortranarray(X), names),
+    ):
+        model = clone(estimator).fit(table, pd.Series(y))
+        assert model.feature_names_in_.tolist() == names
+        found = answers(model, table, pd.Series(y))
+        assert expected.keys() == found.keys()
+        for what, value in expected.items():
+            assert np.array_equal(value, found[what]), what
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=named)
+def test_a_table_with_other_columns_is_refused(estimator):
+    estimator, X, y = sample_for(estimator)
+    names = [f"column {j}" for j in range(X.shape[1])]
+    table, model = Table(X, names), clone(estimator).fit(Table(X, names), y)
+    method = next((getattr(model, m) for m in METHODS if hasattr(model, m)), None)
+    if method is None:  # clusters of the training rows only
+        assert not hasattr(model.fit(X), "feature_names_in_")
+        return
+    renamed = pd.DataFrame(X, columns=["new", *names[1:]])
+    with pytest.raises(
+        ValueError, match=r"unseen at fit time:\n- new\n(.|\n)*missing:\n- column 0"
+    ):
+        method(renamed)
+    if len(names) > 1:
+        with pytest.raises(ValueError, match="same order as they were in fit"):
+            method(Table(X[:, ::-1], names[::-1]))
+        with pytest.raises(ValueError, match="yet now missing:\n- column 3"):
+            method(pd.DataFrame(X[:, :-1], columns=names[:-1]))
+    with pytest.warns(UserWarning, match="X does not have valid feature names") as seen:
+        method(X)
+    assert len(seen) == 1
+    assert seen[0].filename == __file__
+    if hasattr(model, "partial_fit"):
+        with pytest.raises(ValueError, match="unseen at fit time:\n- new\n"):
+            model.partial_fit(renamed, y)
+        assert clone(estimator).partial_fit(table).feature_names_in_.tolist() == names
+    model.fit(X=X, y=y)
+    assert not hasattr(model, "feature_names_in_")
+    with pytest.warns(UserWarning, match="fitted without feature names"):
+        method(renamed)
+
+
+def test_what_counts_as_the_names_of_columns():
+    X = np.eye(3)
+    assert column_names(X) is None
+    assert column_names(pd.DataFrame(X)) is None  # numbered, not named
+    assert (
+        column_names(pd.DataFrame(X, columns=pd.MultiIndex.from_product([[0], [*"abc"]]))) is None
+    )
+    assert column_names(pd.DataFrame(X[:, :0])) is None
+    assert column_names(pd.DataFrame(X, columns=[*"abc"])).tolist() == [*"abc"]
+    with pytest.raises(TypeError, match="if all input features have string names"):
+        column_names(pd.DataFrame(X, columns=["a", 1, "c"]))
+    many = Table(np.ones((2, 12)), [f"column {j:02d}" for j in range(12)])
+    model = mllib.pca.PCA(1).fit(Table(np.eye(12), [f"old {j:02d}" for j in range(12)]))
+    with pytest.raises(
+        ValueError, match=r"- column 04\n- ...\nFeature.*\n- old 00\n(.*\n)*- old 04\n- ...\n$"
+    ):
+        model.transform(many)
+
+
+@pytest.mark.parametrize("estimator", [e for e in ESTIMATORS if hasattr(e, "transform")], ids=named)
+def test_set_output_names_the_columns_and_keeps_the_index(estimator):
+    estimator, X, y = sample_for(estimator)
+    y = X[:, 0] > 2 if estimator.kind == "classifier" else None
+    table = pd.DataFrame(X, columns=[*"abcd"], index=np.arange(40) + 100)
+    plain = clone(estimator).fit(table, y)
+    named_one = clone(clone(estimator).set_output(transform="pandas"))  # clones keep the wish
+    for Z in (named_one.fit(table, y).transform(table), named_one.fit_transform(table, y)):
+        assert Z.index.equals(table.index)
+        assert Z.columns.tolist() == plain.get_feature_names_out().tolist()
+        assert np.allclose(Z.to_numpy(), plain.transform(table), atol=1e-8)
+    assert isinstance(named_one.set_output().transform(table), pd.DataFrame)
+    assert isinstance(named_one.set_output(transform="default").transform(table), np.ndarray)
+    with sklearn.config_context(transform_output="pandas"):
+        assert isinstance(plain.transform(table), pd.DataFrame)
+        assert isinstance(named_one.transform(table), np.ndarray)
+    with pytest.raises(ValueError, match="transform must be one of 'default', 'pandas', got 'x'"):
+        plain.set_output(transform="x")
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "estimator", [e for e in ESTIMATORS if hasattr(e, "fit_chunks")], ids=named
+)
+def test_chunks_that_are_tables_keep_their_names_too(estimator):
+    estimator, X, y = sample_for(estimator)
+    names = [f"column {j}" for j in range(X.shape[1])]
+    supervised = estimator.kind in ("classifier", "regressor")
+
+    def chunks(frame):
+        parts = [slice(0, 20), slice(20, 40)]
+        return [(frame[p], y[p]) if supervised else frame[p] for p in parts]
+
+    table = pd.DataFrame(X, columns=names)
+    model = clone(estimator).fit_chunks([lambda c=c: c for c in chunks(table)])
+    assert model.feature_names_in_.tolist() == names
+    assert not hasattr(model.fit_chunks(chunks(X)), "feature_names_in_")
+    mixed = [chunks(table)[0], chunks(table.rename(columns={"column 0": "new"}))[1]]
+    with pytest.raises(ValueError, match=r"1: its columns are \['new'.* chunk 0 are \['column 0"):
+        clone(estimator).fit_chunks(mixed)
+
+
+def test_names_pass_through_a_pipeline():
+    from mllib.decision_theory import Standardizer
+
+    X, _ = small_sample("regressor")
+    table = pd.DataFrame(X, columns=["height", "weight"])
+    pipeline = make_pipeline(Standardizer(), mllib.pca.PCA(1)).set_output(transform="pandas")
+    assert pipeline.fit_transform(table).columns.tolist() == ["pca0"]
+    assert pipeline[0].transform(table).columns.tolist() == ["height", "weight"]
+    assert Standardizer().fit(X).get_feature_names_out().tolist() == ["x0", "x1"]
+
+
+# Warnings ------------------------------------------------------------------------------------
 
 
 def test_warnings_are_scikit_learns_own_when_it_is_loaded():

@@ -1,5 +1,6 @@
-"""What only the chapters need: claims, figures and data sets."""
+"""What only the chapters need: claims, faults put in on purpose, figures and data sets."""
 
+from mllib.course.broken import broken
 from mllib.course.claims import ClaimFailure, claim
 
-__all__ = ["ClaimFailure", "claim"]
+__all__ = ["ClaimFailure", "broken", "claim"]
