@@ -11,6 +11,7 @@ import functools
 import inspect
 import numbers
 import opcode
+import os
 import re
 import sys
 from types import FunctionType
@@ -19,6 +20,9 @@ import numpy as np
 
 __all__ = ["explain_errors"]
 
+_HERE = os.path.join(os.path.dirname(__file__), "")
+_TEXTS = "holds texts"
+_LARGE = 2**20  # numbers in a result that are looked through for NaN
 _FOREIGN = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, MemoryError)
 _LIBRARIES = {"mllib", "numpy", "scipy", "numba", "pandas", *sys.stdlib_module_names}
 _RAISE = opcode.opmap["RAISE_VARARGS"]
@@ -76,14 +80,20 @@ def _explain_methods(kind):
 
 def _explained(function, doc, names):
     """Return the function; an error that is not ours is explained before it goes on."""
-    foreign, explain = _FOREIGN, _explain
+    foreign, explain, from_outside = _FOREIGN, _explain, _from_outside
+    holds_nan, refuse_nan = _holds_nan, _refuse_nan
+    watched = "NaN" not in (doc or "")  # where it is documented, it may come out
 
     def call(*args, **named):
         try:
-            return function(*args, **named)
+            result = function(*args, **named)
         except foreign as error:
-            explain(function, doc, names, args, named, error)
+            if from_outside(2):
+                explain(function, doc, names, args, named, error)
             raise
+        if watched and from_outside(2) and holds_nan(result):
+            refuse_nan(function, args, named)
+        return result
 
     # A function of its own module, so that doctest and pickle find it where it is written.
     scope = function.__globals__
@@ -91,11 +101,42 @@ def _explained(function, doc, names):
     return functools.update_wrapper(stub, function)
 
 
+def _from_outside(depth):
+    """Return whether the caller is not the library: the arguments are then those of the user."""
+    return not sys._getframe(depth).f_code.co_filename.startswith(_HERE)
+
+
+def _holds_nan(result, depth=0):
+    """Return whether a result, a record, or what a fit has found, holds NaN."""
+    if isinstance(result, np.ndarray):
+        if result.dtype != np.float64 or not 0 < result.size <= _LARGE:
+            return False
+        flat = result.ravel()
+        return bool(np.isnan(np.dot(flat, flat)))
+    if isinstance(result, float):
+        return result != result
+    if depth < 3 and isinstance(result, tuple):
+        return any(_holds_nan(part, depth + 1) for part in result)
+    if depth == 0 and type(result).__module__.startswith("mllib."):
+        found = getattr(result, "__dict__", {})
+        plain = hasattr(result, "get_params")  # of an estimator only what ``fit`` has found
+        return any(_holds_nan(v, 1) for k, v in found.items() if not plain or k.endswith("_"))
+    return False
+
+
+def _refuse_nan(function, args, named):
+    """Raise if the result holds NaN because of an argument that is extreme, or negative."""
+    given = inspect.signature(function).bind(*args, **named).arguments
+    method = given.pop("self", None) is not None
+    for find in (_extreme,) if method else (_extreme, _negative):
+        for name, value in given.items():
+            reason = find(value)
+            if reason and reason != _TEXTS:
+                raise ValueError(f"{name} {reason}: the result would be NaN.")
+
+
 def _explain(function, doc, names, args, named, error):
     """Raise one sentence that names an argument, if the error is foreign and one is to blame."""
-    caller = sys._getframe(2).f_globals.get("__name__", "")
-    if caller.startswith("mllib.") and not caller.startswith("mllib.course"):
-        return  # the outermost function explains: its arguments are the caller's
     ours = _is_ours(error)
     if _is_the_callers(error) or (ours and type(error) not in (TypeError, ValueError)):
         return
@@ -195,7 +236,7 @@ def _documented(doc):
 
 def _misfit(value, kind, default, names):
     """Return what the value should be, in the words of the documentation; None if it may be."""
-    wanted = kind.removesuffix(", optional") or "what the documentation says"
+    wanted = _with_article(kind)
     if value is None:
         return None if default is None or "None" in kind or "optional" in kind else wanted
     if np.ma.is_masked(value) or type(value).__name__ in ("NAType", "NaTType"):
@@ -209,6 +250,17 @@ def _misfit(value, kind, default, names):
         return wanted
     plain = type(value) is object or callable(value)
     return wanted if plain else None
+
+
+def _with_article(kind):
+    """Return "an array of shape (n, d)" for the documentation's "array of shape (n, d)"."""
+    kind = kind.removesuffix(", optional") or "what the documentation says"
+    if kind.startswith("{"):
+        return f"one of {kind}"
+    one = re.match(r"(array|int|float|number|bool|callable|str|dict|tuple|list|[A-Z]\w+)\b", kind)
+    if not one or kind.startswith("None"):
+        return kind
+    return f"an {kind}" if kind[0] in "aiAEIO" else f"a {kind}"
 
 
 def _tests(kind, default, names):
@@ -273,7 +325,7 @@ def _extreme(value):
         except (ValueError, OverflowError):
             return "has rows of unequal length or numbers beyond float64"
         if a.dtype.kind in "US" and a.ndim:
-            return "holds texts"
+            return _TEXTS
         if a.dtype.kind == "c":
             return "holds complex numbers"
         if a.dtype.kind not in "biuf":
@@ -288,6 +340,19 @@ def _extreme(value):
         if a.ndim == 0 and (a == 0 or a < 0 or a != np.floor(a)):
             return f"= {value!r} does not do here"
     return None
+
+
+def _negative(value):
+    """Return that an array holds negative numbers, or a flag or count that is not at its place."""
+    if not isinstance(value, (np.ndarray, list, tuple)):
+        return None
+    try:
+        a = np.asarray(value, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    if a.size and (a < 0).any():
+        return "holds negative numbers"
+    return "holds zeros only" if a.size and not a.any() else None
 
 
 def _shown(value):
