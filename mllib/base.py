@@ -20,8 +20,6 @@ from itertools import islice
 
 import numpy as np
 
-from mllib.explained import explain_errors
-
 __all__ = [
     "Classifier",
     "Clusterer",
@@ -995,6 +993,3 @@ class Transformer(Estimator):
                 f"({self.n_features_in_}), got {len(names)}"
             )
         return names
-
-
-explain_errors(globals())

@@ -68,14 +68,17 @@ def explain_errors(names):
 
 
 def _explain_methods(kind):
-    """Do the same for the methods that a class itself defines; records have nothing to check."""
+    """Do the same for the methods of a class; records have nothing to check."""
     if issubclass(kind, (tuple, Exception)) or hasattr(kind, "__dataclass_fields__"):
         return
-    names = vars(sys.modules[kind.__module__])
-    for name, method in list(vars(kind).items()):
-        if inspect.isfunction(method) and (name == "__init__" or not name.startswith("_")):
-            doc = f"{method.__doc__ or ''}\n\n{kind.__doc__ or ''}"
-            setattr(kind, name, _explained(method, doc, names))
+    for owner in kind.__mro__:
+        if not owner.__module__.startswith("mllib."):
+            continue
+        names = vars(sys.modules[owner.__module__])
+        for name, method in list(vars(owner).items()):
+            public = name == "__init__" or not name.startswith("_")
+            if public and inspect.isfunction(method) and not hasattr(method, "explains_errors"):
+                setattr(owner, name, _explained(method, method.__doc__, names))
 
 
 def _explained(function, doc, names):
@@ -98,7 +101,8 @@ def _explained(function, doc, names):
     # A function of its own module, so that doctest and pickle find it where it is written.
     scope = function.__globals__
     stub = FunctionType(call.__code__, scope, function.__name__, None, call.__closure__)
-    return functools.update_wrapper(stub, function)
+    functools.update_wrapper(stub, function).explains_errors = True
+    return stub
 
 
 def _from_outside(depth):
@@ -146,6 +150,7 @@ def _explain(function, doc, names, args, named, error):
     except TypeError:
         return  # Python names the argument that is missing or not known
     holder = given.pop("self", None)
+    doc = f"{doc or ''}\n\n{type(holder).__doc__ if holder is not None else ''}"
     if hasattr(holder, "get_params") and function.__name__ != "__init__":
         settings = inspect.signature(type(holder).__init__).parameters
         given = holder.get_params(deep=False) | given

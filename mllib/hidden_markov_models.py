@@ -1298,7 +1298,10 @@ class GaussianHMM(_SequenceModel):
             )
         covars = _check_init(covars, "covars", (K, d) if diagonal else (K, d, d))
         _check_covariances(covars)
-        return GaussianEmission(means, covars, self.min_covar * variance)
+        floor = self.min_covar * variance  # below it no start is allowed, or the first step loses
+        low = np.maximum(covars, floor) if diagonal else covars
+        covars = low if diagonal else constrained_covariances(covars, np.ones(K), floor=floor)
+        return GaussianEmission(means, covars, floor)
 
     def _store(self, emission):
         self.means_, self.covars_ = emission.means, emission.covariances

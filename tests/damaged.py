@@ -12,13 +12,13 @@ import doctest
 import importlib
 import inspect
 import io
+import opcode
 import os
 import pickle
 import pkgutil
 import re
 import signal
 import sys
-import traceback
 import types
 import warnings
 from collections import Counter
@@ -41,6 +41,8 @@ SENTENCES = {
     "deep": "something deep",
     "nan": "NaN",
 }
+#: Modules beneath those of the chapters.
+BENEATH = ("base", "chunks", "compiled", "explained", "numerics")
 #: Compiled loops that a page prints as they are: their checks stand in the function before them.
 LOOPS = {"updated", "merge_closest", "nearest_neighbour_chain", "minimum_spanning_tree"}
 
@@ -84,7 +86,7 @@ def modules():
     return [
         importlib.import_module(f"mllib.{info.name}")
         for info in pkgutil.iter_modules(mllib.__path__)
-        if not info.ispkg and info.name not in ("base", "chunks", "compiled", "numerics")
+        if not info.ispkg and info.name not in BENEATH
     ]
 
 
@@ -412,7 +414,8 @@ def holds_nan(value, depth=0):
     if isinstance(value, (tuple, list)):
         return any(holds_nan(v, depth + 1) for v in value)
     if dataclasses.is_dataclass(value) or type(value).__module__.startswith("mllib."):
-        return any(holds_nan(v, depth + 1) for v in getattr(value, "__dict__", {}).values())
+        found, fits = getattr(value, "__dict__", {}), hasattr(value, "fit")
+        return any(holds_nan(v, depth + 1) for k, v in found.items() if not fits or k[-1] == "_")
     return False
 
 
@@ -443,7 +446,8 @@ def outcome(call, fresh, key, way=None, seconds=10):
     except Slow:
         return "deep", f"more than {seconds} s"
     except Exception as error:
-        return judge(error, set(arguments) | {key})
+        settings = vars(fresh.instance) if hasattr(fresh.instance, "fit") else ()
+        return judge(error, {*arguments, *settings, key})
     finally:
         signal.alarm(0)
 
@@ -461,24 +465,20 @@ FITS = {}
 
 def judge(error, names):
     """Classify what was raised; where two arguments disagree, either may be named."""
-    said = f"{type(error).__name__}: {error}"
-    frames = traceback.extract_tb(error.__traceback__)
-    last = frames[-1]
-    ours = last.filename.startswith(LIBRARY) and raises(last)
+    said, where, trace = f"{type(error).__name__}: {error}", "", error.__traceback__
+    while trace is not None:
+        code, place = trace.tb_frame.f_code, trace.tb_lasti
+        ours = code.co_filename.startswith(LIBRARY)
+        where = f" [{Path(code.co_filename).name}:{trace.tb_lineno}]" if ours else where
+        trace = trace.tb_next
+    ours = ours and code.co_code[place] == opcode.opmap["RAISE_VARARGS"]
     if not isinstance(error, (ValueError, TypeError)) or isinstance(error, np.linalg.LinAlgError):
-        where = next((f for f in reversed(frames) if f.filename.startswith(LIBRARY)), last)
-        return ("deep", f"{said} [{Path(where.filename).name}:{where.lineno}]")
+        return "deep", said + where
     if not ours:
-        where = next((f for f in reversed(frames) if f.filename.startswith(LIBRARY)), last)
-        return "own", f"{said} [{Path(where.filename).name}:{where.lineno}]"
-    named = names & set(re.findall(r"[A-Za-z_]\w*", str(error)))
-    said += f" [{Path(last.filename).name}:{last.lineno}]"
-    return ("named" if named else "unnamed"), said
-
-
-def raises(frame):
-    """Whether the line where an error comes from is a raise statement of ours."""
-    return "raise" in (frame.line or "")
+        return "own", said + where
+    words = set(re.findall(r"[A-Za-z_]\w*", str(error)))
+    named = any(name in words or name.removesuffix("s") in words for name in names)
+    return ("named" if named else "unnamed"), said + where
 
 
 def survey(chosen, seconds=10, show=()):
