@@ -641,14 +641,15 @@ def map_over(function, items, workers=1):
     list
         The results in the order of the items.
     """
-    workers = _check_workers(workers)
-    if callable(workers):
-        return [_settled(result) for result in workers(function, items)]
-    items = list(items)
-    size = 1 if workers == 1 else max(1, len(items) // (4 * workers))
-    batches = [items[i : i + size] for i in range(0, len(items), size)]
+    workers, items = _check_workers(workers), list(items)
     results, bar = [], Progress(len(items))
-    for part in stream_over(_Batch(function), batches, workers, in_flight=len(batches) or 1):
+    if callable(workers):
+        parts = ([result] for result in stream_over(function, items, workers))
+    else:
+        size = 1 if workers == 1 else max(1, len(items) // (4 * workers))
+        batches = [items[i : i + size] for i in range(0, len(items), size)]
+        parts = stream_over(_Batch(function), batches, workers, in_flight=len(batches) or 1)
+    for part in parts:
         results += part
         bar.show(len(results))
     bar.close()
@@ -665,25 +666,28 @@ def stream_over(function, items, workers=1, *, in_flight=None):
     items : iterable
         May be endless.
     in_flight : int, optional
-        How many items are held at a time; by default one for each worker. To a map-like callable
-        they are handed in groups of this size.
+        How many items are at work at a time; by default one for each worker. While the oldest of
+        them takes long, up to twice as many younger results wait behind it. A map-like callable
+        gets the items in groups of this size; by default a list or tuple whole, as it is in memory
+        anyway, and 32 at a time of what is read as it goes.
 
     Yields
     ------
     object
     """
     workers = _check_workers(workers)
-    if in_flight is None:
-        in_flight = (os.cpu_count() or 1) if callable(workers) else workers
-    check_scalar(in_flight, "in_flight", low=1, integer=True)
+    whole = len(items) if isinstance(items, (list, tuple)) and items else 32
+    at_most = whole if callable(workers) else workers
+    if in_flight is not None:
+        at_most = check_scalar(in_flight, "in_flight", low=1, integer=True)
     items = iter(items)
     if callable(workers):
-        while group := list(islice(items, in_flight)):
-            yield from map(_settled, workers(function, group))
+        while group := list(islice(items, at_most)):
+            yield from _settled(workers(function, group))
     elif workers == 1:
         yield from map(function, items)
     else:
-        yield from _on_processes(function, items, workers, in_flight)
+        yield from _on_processes(function, items, workers, at_most)
 
 
 def _check_workers(workers):
@@ -697,10 +701,15 @@ def _check_workers(workers):
     return cores if workers == -1 else min(int(workers), max(4 * cores, 8))
 
 
-def _settled(result):
-    """Return a result, after waiting for it if it is a future."""
-    future = callable(getattr(result, "result", None)) and callable(getattr(result, "done", None))
-    return result.result() if future else result
+def _settled(results):
+    """Yield the results of a map-like callable; futures are waited for, and let go one by one."""
+    if isinstance(results, list):
+        waiting = results[::-1]
+        results = (waiting.pop() for _ in range(len(waiting)))
+    for a in results:
+        future = callable(getattr(a, "result", None)) and callable(getattr(a, "done", None))
+        yield a.result() if future else a
+        del a
 
 
 class _Batch:
@@ -714,26 +723,37 @@ class _Batch:
 
 
 def _on_processes(function, items, workers, in_flight):
-    """Yield the results from ``workers`` processes; the work of one that is killed is repeated."""
+    """Yield the results of processes in order; the work of one that is killed is repeated.
+
+    While fewer than ``in_flight`` items are at work the next is read and handed on, unless twice
+    as many are behind the oldest one.
+    """
+    from concurrent.futures import FIRST_COMPLETED, wait
     from concurrent.futures.process import BrokenProcessPool
 
-    pool, waiting, more, lost = _processes(workers), deque(), True, 0
+    pool, tasks, more, lost = _processes(workers), deque(), True, 0  # tasks: [item, future]
     try:
         while True:
             try:
-                while more and len(waiting) < in_flight:
-                    try:
-                        item = next(items)
-                    except StopIteration:
-                        more = False
-                        break
-                    waiting.append([item, None])
-                for pair in waiting:
-                    if pair[1] is None:
-                        pair[1] = pool.submit(function, pair[0])
-                if not waiting:
+                at_work = []
+                for task in tasks:
+                    if task[1] is None:
+                        task[1] = pool.submit(function, task[0])
+                    if not task[1].done():
+                        at_work.append(task[1])
+                    elif isinstance(task[1].exception(), BrokenProcessPool):
+                        raise task[1].exception()
+                    else:
+                        task[0] = None  # let go of the item: only its result is kept
+                if more and len(at_work) < in_flight and len(tasks) <= 2 * in_flight:
+                    tasks.extend([item, None] for item in islice(items, 1))
+                    more = bool(tasks) and tasks[-1][1] is None
+                    continue
+                if at_work and at_work[0] is tasks[0][1]:
+                    wait(at_work, return_when=FIRST_COMPLETED)
+                    continue
+                if not tasks:
                     return
-                result = waiting[0][1].result()
             except BrokenProcessPool as error:
                 lost += 1
                 if lost == 4:
@@ -743,14 +763,13 @@ def _on_processes(function, items, workers, in_flight):
                     ) from error
                 _stop(pool)
                 pool = _processes(workers)
-                for pair in waiting:
-                    done = pair[1] is not None and pair[1].done() and not pair[1].cancelled()
-                    if not done or isinstance(pair[1].exception(), BrokenProcessPool):
-                        pair[1] = None
+                for task in tasks:
+                    done = task[1] is not None and task[1].done() and not task[1].cancelled()
+                    if not done or isinstance(task[1].exception(), BrokenProcessPool):
+                        task[1] = None
                 continue
-            waiting.popleft()
             lost = 0
-            yield result
+            yield tasks.popleft()[1].result()
     finally:
         _stop(pool)
 
@@ -759,9 +778,12 @@ def _processes(workers):
     """Return a pool of processes that leave an interrupt to the one that started them."""
     from concurrent.futures import ProcessPoolExecutor
 
-    return ProcessPoolExecutor(
-        workers, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)
-    )
+    return ProcessPoolExecutor(workers, initializer=_begin_worker)
+
+
+def _begin_worker():
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ["MLLIB_PROGRESS"] = "0"  # one bar is enough
 
 
 def _stop(pool):

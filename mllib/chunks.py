@@ -142,7 +142,7 @@ def reduce_chunks(statistic, chunks, workers=1, *, merge=operator.add, in_flight
     merge : callable
         How two statistics are added.
     in_flight : int, optional
-        Chunks held at a time; by default one for each worker.
+        Chunks at work at a time, as in ``mllib.base.stream_over``; by default one for each worker.
 
     Returns
     -------
@@ -297,6 +297,8 @@ def as_passes(chunks):
     """
     if callable(chunks):
         return chunks
+    if isinstance(chunks, (list, tuple)):
+        return lambda: chunks
     if not hasattr(chunks, "__iter__") or iter(chunks) is chunks:
         raise ValueError(
             "chunks must be a list of chunks, or a function that returns an iterator over them: "

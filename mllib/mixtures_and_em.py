@@ -30,6 +30,7 @@ from mllib.base import (
 from mllib.chunks import ColumnMoments, as_passes, chunk_parts, column_moments, reduce_chunks
 from mllib.discriminant_analysis import ClassStatistics
 from mllib.explained import explain_errors
+from mllib.k_means import k_means, k_means_plus_plus
 from mllib.model_selection import bic
 from mllib.numerics import (
     gaussian_log_density,
@@ -45,7 +46,6 @@ __all__ = [
     "EMFit",
     "GaussianMixture",
     "InverseWishart",
-    "KMeansFit",
     "MixtureParams",
     "MixtureStatistics",
     "centred_statistics",
@@ -57,10 +57,7 @@ __all__ = [
     "expected_complete_log_likelihood",
     "fit_mixture",
     "joint_log_density",
-    "k_means",
-    "k_means_plus_plus",
     "kl_gap",
-    "lloyd",
     "log_likelihood",
     "log_prior",
     "lower_bound",
@@ -146,16 +143,6 @@ class CentredStatistics:
             self.log_likelihood + other.log_likelihood,
             self.n_samples + other.n_samples,
         )
-
-
-class KMeansFit(NamedTuple):
-    """What a run of Lloyd's algorithm did."""
-
-    centres: np.ndarray  #: shape (K, d)
-    labels: np.ndarray  #: the nearest centre of each row, shape (n,)
-    trace: np.ndarray  #: inertia sum_i min_k ||x_i - c_k||^2 before each update
-    n_iter: int  #: updates of the centres
-    converged: bool  #: whether the last update changed no label
 
 
 # Functions: EM for any model -----------------------------------------------------------------
@@ -981,96 +968,7 @@ def stepwise_em(chunks, start, *, kappa=0.7, covariance_type="full", floor=None,
     return params, np.array(trace)
 
 
-# Functions: k-means and starts --------------------------------------------------------------------
-
-
-def k_means_plus_plus(X, K, rng):
-    """Choose K rows of X as centres, each with probability proportional to its squared distance
-    from the centres chosen before.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    K : int, at most n
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    array of shape (K, d)
-
-    References
-    ----------
-    Arthur and Vassilvitskii (2007), section 2.2.
-    """
-    X = check_array(X)
-    check_scalar(K, "K", low=1, high=len(X), integer=True)
-    check_rng(rng)
-    chosen = [int(rng.integers(len(X)))]
-    nearest = np.full(len(X), np.inf)
-    for _ in range(1, K):
-        nearest = np.minimum(nearest, squared_distances(X, X[chosen[-1:]])[:, 0])
-        total = nearest.sum()
-        p = nearest / total if total > 0 else np.full(len(X), 1 / len(X))
-        chosen.append(int(rng.choice(len(X), p=p)))
-    return X[chosen]
-
-
-def lloyd(X, centres, max_iter=300):
-    """Minimise sum_i ||x_i - c_{z_i}||^2 in turn over the labels z and the centres c.
-
-    A row at equal distances takes the lowest label; a centre without rows moves to the row that is
-    farthest from its own centre.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    centres : array of shape (K, d)
-    max_iter : int
-
-    Returns
-    -------
-    KMeansFit
-    """
-    X, centres = check_array(X), check_array(centres, "centres")
-    check_scalar(max_iter, "max_iter", low=1, integer=True)
-    if centres.shape[1] != X.shape[1]:
-        raise ValueError(f"centres must have {X.shape[1]} columns like X, got {centres.shape[1]}.")
-    labels, trace = None, []
-    for n_iter in range(max_iter):
-        D = squared_distances(X, centres)
-        new = D.argmin(axis=1)
-        distances = D[np.arange(len(X)), new]
-        trace.append(float(distances.sum()))
-        if labels is not None and (new == labels).all():
-            return KMeansFit(centres, new, np.array(trace), n_iter, True)
-        for k in np.flatnonzero(np.bincount(new, minlength=len(centres)) == 0):
-            farthest = int(distances.argmax())
-            if distances[farthest] > 0:
-                new[farthest], distances[farthest] = k, 0.0
-        labels = new
-        Z = np.eye(len(centres))[labels]
-        counts = Z.sum(axis=0)[:, None]
-        centres = np.where(counts > 0, Z.T @ X / np.maximum(counts, 1), centres)
-    return KMeansFit(centres, labels, np.array(trace), max_iter, False)
-
-
-def k_means(X, K, rng, n_init=1, max_iter=300):
-    """Return the best of ``n_init`` runs of `lloyd`, each from a `k_means_plus_plus` start.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    K : int, at most n
-    rng : numpy.random.Generator
-    n_init, max_iter : int
-
-    Returns
-    -------
-    KMeansFit
-    """
-    check_scalar(n_init, "n_init", low=1, integer=True)
-    fits = [lloyd(X, k_means_plus_plus(X, K, rng), max_iter) for _ in range(n_init)]
-    return min(fits, key=lambda fit: fit.trace[-1])
+# Functions: starts ------------------------------------------------------------------------------
 
 
 def start_from_labels(X, labels, K, *, covariance_type="full", floor=None):
@@ -1350,7 +1248,8 @@ def _starts(X, K, init, n_init, labels, rng, **options):
         elif init == "random":
             yield random_start(X, K, rng, **options)
         else:
-            yield start_from_labels(X, k_means(X, K, rng).labels, K, **options)
+            clusters = k_means(X, k_means_plus_plus(X, K, rng)).labels
+            yield start_from_labels(X, clusters, K, **options)
 
 
 def _compact(covariances, covariance_type):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import weakref
 from functools import partial
 from pathlib import Path
 
@@ -147,8 +148,93 @@ def test_futures_of_a_map_are_waited_for():
         assert map_over(square, range(5), submit) == [0, 1, 4, 9, 16]
 
 
+def wait_for_others(item):
+    """Return the item's number; number 0 ends only when four others have left their marks."""
+    number, folder = item
+    if number:
+        (Path(folder) / str(number)).touch()
+    patience = time.monotonic() + 60
+    while number == 0 and len(list(Path(folder).iterdir())) < 4:
+        assert time.monotonic() < patience, "nobody works while the first item is waited for"
+        time.sleep(0.01)
+    return number
+
+
+def test_a_slow_first_item_does_not_stop_the_others_and_a_few_results_wait_behind_it(tmp_path):
+    read = []
+    items = ((i, str(tmp_path)) for i in range(12) if not read.append(i))
+    results = stream_over(wait_for_others, items, 2)
+    assert next(results) == 0
+    assert read == [0, 1, 2, 3, 4]  # two at work and, behind the oldest, at most twice as many
+    assert len(list(tmp_path.iterdir())) == 4
+    assert list(results) == list(range(1, 12))
+
+
+class Item:
+    """A number that can be followed by weak references."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __mul__(self, other):
+        return self.value * other.value
+
+
+def test_the_items_of_waiting_results_are_let_go():
+    alive, before = weakref.WeakSet(), []
+
+    def source():
+        for i in range(20):
+            before.append(len(alive))
+            item = Item(i)
+            alive.add(item)
+            yield item
+            del item
+
+    results = stream_over(square, source(), 2)
+    assert list(results) == [i * i for i in range(20)]
+    assert max(before) <= 2, before
+
+
+def test_the_number_of_cores_decides_nothing(monkeypatch):
+    groups = []
+
+    def engine(function, items):
+        groups.append(len(items))
+        return map(function, items)
+
+    def never():
+        raise AssertionError
+
+    monkeypatch.setattr(os, "cpu_count", never)
+    for workers in (1, 2, engine):
+        assert list(stream_over(square, range(70), workers)) == [i * i for i in range(70)]
+        assert list(stream_over(square, list(range(70)), workers)) == [i * i for i in range(70)]
+        assert map_over(square, iter(range(70)), workers) == [i * i for i in range(70)]
+    assert groups == [32, 32, 6, 70, 70]
+    assert list(stream_over(square, range(7), engine, in_flight=5)) == [i * i for i in range(7)]
+    assert groups[5:] == [5, 2]
+
+
+def test_futures_are_let_go_once_they_are_read():
+    from concurrent.futures import Future
+
+    alive = weakref.WeakSet()
+
+    def submit(function, items):
+        futures = [Future() for _ in items]
+        for future, item in zip(futures, items):
+            future.set_result(function(item))
+        alive.update(futures)
+        return futures
+
+    held = [(result, len(alive)) for result in stream_over(square, list(range(6)), submit)]
+    assert [result for result, _ in held] == [i * i for i in range(6)]
+    assert [count for _, count in held] == [6, 5, 4, 3, 2, 1]
+
+
 def test_a_stream_reads_only_what_its_workers_hold():
-    for workers, most in ((1, 1), (2, 2), (map, 3)):
+    for workers, most in ((1, 1), (2, 5), (map, 3)):
         held = read = 0
 
         def source():

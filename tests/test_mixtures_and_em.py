@@ -12,6 +12,7 @@ from mllib.mixtures_and_em import (
     GaussianMixture,
     InverseWishart,
     MixtureParams,
+    _starts,
     complete_data_mle,
     constrained_covariances,
     e_step,
@@ -20,10 +21,7 @@ from mllib.mixtures_and_em import (
     expected_complete_log_likelihood,
     fit_mixture,
     joint_log_density,
-    k_means,
-    k_means_plus_plus,
     kl_gap,
-    lloyd,
     log_likelihood,
     log_prior,
     lower_bound,
@@ -390,26 +388,11 @@ def test_labels_decide_which_component_is_which(rng):
 # Starts -----------------------------------------------------------------------------------------
 
 
-def test_k_means_inertia_never_rises_and_ends_at_a_fixed_point(X, rng):
-    fit = k_means(X, 4, rng, n_init=3)
-    assert np.all(np.diff(fit.trace) <= 1e-9 * fit.trace[0])
-    for k in range(4):
-        np.testing.assert_allclose(fit.centres[k], X[fit.labels == k].mean(axis=0))
-    nearest = ((X[:, None] - fit.centres) ** 2).sum(-1).argmin(1)
-    np.testing.assert_array_equal(nearest, fit.labels)
-
-
-def test_lloyd_moves_an_empty_centre_and_breaks_ties_low():
-    X = np.array([[0.0], [1.0], [10.0]])
-    fit = lloyd(X, np.array([[0.5], [100.0]]))
-    assert sorted(np.bincount(fit.labels)) == [1, 2]
-    assert lloyd(np.array([[0.0], [1.0], [2.0]]), np.array([[0.0], [2.0]])).labels[1] == 0
-
-
-def test_k_means_plus_plus_takes_different_rows_while_there_are_any(rng):
-    X = np.repeat(np.arange(3.0), 5)[:, None]
-    assert sorted(k_means_plus_plus(X, 3, rng)[:, 0]) == [0, 1, 2]
-    assert k_means_plus_plus(X, 5, rng).shape == (5, 1)
+@pytest.mark.parametrize("init", ["k-means", "random"])
+def test_every_start_is_drawn_anew(init, rng):
+    X = rng.standard_normal((60, 2))
+    starts = _starts(X, 5, init, 6, None, rng)
+    assert len({round(float(np.sort(start.means[:, 0])[0]), 9) for start in starts}) > 2
 
 
 def test_a_start_gives_small_clusters_the_pooled_covariance(rng):
@@ -582,9 +565,6 @@ def test_bad_arguments_of_the_functions_are_named(X, theta, rng):
         (lambda: sufficient_statistics(X, theta, centre=np.nan), "centre must be finite"),
         (lambda: em_over_chunks((X for _ in range(2)), theta), "chunks must be a list of chunks"),
         (lambda: stepwise_em([X], theta, warm_up=-1), "warm_up must be an integer"),
-        (lambda: k_means_plus_plus(X, 2, 0), "rng must be"),
-        (lambda: k_means(X, 2, rng, n_init=0), "n_init must be an integer"),
-        (lambda: lloyd(X, [[1.0]]), "centres must have 2 columns"),
         (lambda: start_from_labels(X, np.full(200, -1), 2), r"labels must lie in 0\.\.1"),
         (lambda: sample_mixture(theta, 3, 1), "rng must be"),
         (lambda: n_parameters(0, 2), "K must be an integer"),

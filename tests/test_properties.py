@@ -21,6 +21,7 @@ from mllib import (
 from mllib.bias_variance import decompose_smoother, exact_decompose, parameter_mse
 from mllib.decision_theory import add_intercept
 from mllib.hidden_markov_models import forward, posteriors, viterbi
+from mllib.k_means import k_means
 from mllib.linear_algebra import (
     condition_number,
     gram_matrix,
@@ -39,7 +40,6 @@ from mllib.linear_algebra import (
 from mllib.mixtures_and_em import (
     MixtureParams,
     kl_gap,
-    lloyd,
     log_likelihood,
     lower_bound,
     m_step,
@@ -258,7 +258,7 @@ def test_k_means_is_the_hard_limit_of_em(seed):
     variance = (D[:, 1] - D[:, 0]).min() / 200  # responsibilities off by less than exp(-100)
     sharp = MixtureParams(np.full(3, 1 / 3), X[:3], np.stack([variance * np.eye(2)] * 3))
     after = m_step(X, responsibilities(X, sharp)).means
-    np.testing.assert_allclose(after, lloyd(X, X[:3], max_iter=1).centres, atol=1e-12)
+    np.testing.assert_allclose(after, k_means(X, X[:3], max_iter=1).centres, atol=1e-12)
 
 
 # Concentration ---
