@@ -119,7 +119,7 @@ def _holds_nan(result, depth=0):
         return bool(np.isnan(np.dot(flat, flat)))
     if isinstance(result, float):
         return result != result
-    if depth < 3 and isinstance(result, tuple):
+    if depth < 3 and isinstance(result, (tuple, list)):
         return any(_holds_nan(part, depth + 1) for part in result)
     if depth == 0 and type(result).__module__.startswith("mllib."):
         found = getattr(result, "__dict__", {})
@@ -130,11 +130,14 @@ def _holds_nan(result, depth=0):
 
 def _refuse_nan(function, args, named):
     """Raise if the result holds NaN because of an argument that is extreme, or negative."""
+    parameters = inspect.signature(function).parameters
     given = inspect.signature(function).bind(*args, **named).arguments
     method = given.pop("self", None) is not None
     for find in (_extreme,) if method else (_extreme, _negative):
         for name, value in given.items():
             reason = find(value)
+            if value is None and parameters[name].default is not None:
+                reason = "must not be None"
             if reason and reason != _TEXTS:
                 raise ValueError(f"{name} {reason}: the result would be NaN.")
 
@@ -157,7 +160,7 @@ def _explain(function, doc, names, args, named, error):
         parameters |= {name: settings[name] for name in settings if name not in parameters}
     if ours and _names_one(str(error), given):
         return
-    sentence = _sentence(given, parameters, doc, names, error, ours and holder is not None)
+    sentence = _sentence(given, parameters, doc, names, error, holder is not None)
     if sentence:
         kind = TypeError if isinstance(error, (TypeError, AttributeError)) else ValueError
         raise kind(sentence) from error
@@ -216,7 +219,7 @@ def _sentence(given, parameters, doc, names, error, certain=False):
                     return f"{name} must be {reason}, got {_shown(one)}."
     for name, value in known.items():
         reason = _extreme(value)
-        if reason:
+        if reason and not (certain and reason == _TEXTS):
             return f"{name} {reason}: {_first_line(error)}."
     if certain:
         return None
@@ -281,6 +284,8 @@ def _tests(kind, default, names):
         tests.append(_is_number if "float" in words or "number" in words else _is_whole)
     if "bool" in words or isinstance(default, bool):
         tests.append(lambda v: isinstance(v, (bool, np.bool_)))
+    if words & {"classifier", "regressor", "estimator"}:
+        tests.append(lambda v: hasattr(v, "fit") and not isinstance(v, type))
     if words & {"callable", "function"}:
         tests.append(lambda v: callable(v) and not isinstance(v, type))
     if "Generator" in words:
@@ -291,8 +296,6 @@ def _tests(kind, default, names):
         tests.append(lambda v: isinstance(v, str))
     if "dict" in words:
         tests.append(lambda v: isinstance(v, dict))
-    if "estimator" in words or words & {"Classifier", "Regressor"}:
-        tests.append(lambda v: hasattr(v, "fit") and not isinstance(v, type))
     return tests
 
 
@@ -331,6 +334,10 @@ def _extreme(value):
             return "has rows of unequal length or numbers beyond float64"
         if a.dtype.kind in "US" and a.ndim:
             return _TEXTS
+        if a.dtype.kind in "mM":
+            return "holds dates or durations"
+        if a.dtype.kind == "O" and not all(isinstance(v, numbers.Real) for v in a.ravel()[:1000]):
+            return "holds what is not a number"
         if a.dtype.kind == "c":
             return "holds complex numbers"
         if a.dtype.kind not in "biuf":

@@ -89,7 +89,7 @@ class Averaging(NamedTuple):
     variance: float  #: of the average: covariance + (single - covariance) / B
     single: float  #: mean of the B variances
     covariance: float  #: mean covariance of the B (B - 1) / 2 pairs
-    correlation: float  #: covariance / single
+    correlation: float  #: covariance / single; NaN if nothing varies
 
 
 class Forest(NamedTuple):

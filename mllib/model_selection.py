@@ -406,7 +406,10 @@ class KFold:
             raise ValueError("stratify=True requires y to be passed: give the labels.")
         shuffle = _check_flag(self.shuffle, "shuffle")
         rng = random_generator(self.random_state) if shuffle else None
-        yield from k_fold(len(X), self.n_splits, rng=rng, labels=y if self.stratify else None)
+        n = len(X) if hasattr(X, "__len__") else 0
+        if n < self.n_splits:
+            raise ValueError(f"X must have a row for each of {self.n_splits} folds, got {n} rows.")
+        yield from k_fold(n, self.n_splits, rng=rng, labels=y if self.stratify else None)
 
     def get_n_splits(self, X=None, y=None, groups=None):
         """Return the number of folds."""

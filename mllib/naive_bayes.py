@@ -775,6 +775,7 @@ class _NaiveBayes(Classifier):
         classes, n = sums.classes, sums.n
         self.class_count_ = n
         if self.priors is None:
+            check_scalar(self.prior_pseudocount, "prior_pseudocount", low=0)
             self.class_prior_ = class_prior(n, self.prior_pseudocount)
         else:
             priors = check_vector(self.priors, "priors", length=len(classes))

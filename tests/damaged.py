@@ -375,6 +375,9 @@ def arguments_of(call):
     """Return the arguments that can be damaged: those given, and those left at their defaults."""
     found = dict(call.arguments)
     for key, parameter in inspect.signature(call.target).parameters.items():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            found.pop(key, None)  # what cannot be spread does not reach the function
+            continue
         if key != "self" and key not in found and parameter.default is not parameter.empty:
             found[key] = parameter.default
     return found
@@ -443,7 +446,8 @@ def outcome(call, fresh, key, way=None, seconds=10):
                 result = fitted(fresh, result)
             if inspect.isgenerator(result):
                 result = list(result)
-        return ("nan" if holds_nan(result) else "fine"), ""
+        stored = fresh.owner is not None and not hasattr(fresh.owner, "fit")
+        return ("nan" if holds_nan(result) and not stored else "fine"), ""
     except Slow:
         return "deep", f"more than {seconds} s"
     except Exception as error:
