@@ -160,7 +160,8 @@ def _explain(function, doc, names, args, named, error):
         parameters |= {name: settings[name] for name in settings if name not in parameters}
     if ours and _names_one(str(error), given):
         return
-    sentence = _sentence(given, parameters, doc, names, error, holder is not None)
+    fit = holder is not None and function.__name__ != "__init__"
+    sentence = _sentence(given, parameters, doc, names, error, fit + (fit and ours))
     if sentence:
         kind = TypeError if isinstance(error, (TypeError, AttributeError)) else ValueError
         raise kind(sentence) from error
@@ -198,10 +199,11 @@ def _package(trace):
 # What is wrong with the arguments -----------------------------------------------------------------
 
 
-def _sentence(given, parameters, doc, names, error, certain=False):
+def _sentence(given, parameters, doc, names, error, certain=0):
     """Return what is wrong with the first argument that does not fit; None if all do.
 
-    If ``certain``, the message is good enough to stand where nothing is plainly wrong.
+    If ``certain`` the message may stand where nothing is plainly wrong: 1, because an argument or
+    a setting is extreme, 2, because one is of another kind than documented.
     """
     kinds, known = _documented(doc), {}
     for name, value in given.items():
@@ -211,12 +213,14 @@ def _sentence(given, parameters, doc, names, error, certain=False):
             continue
         values = value if parameter.kind is parameter.VAR_POSITIONAL else (value,)
         for one in values:
-            known[name] = one
             default = parameter.default
             if default is parameter.empty or one is not default:
+                known[name] = one
                 reason = _misfit(one, kinds.get(name, ""), default, names)
                 if reason:
                     return f"{name} must be {reason}, got {_shown(one)}."
+    if certain == 2:
+        return None
     for name, value in known.items():
         reason = _extreme(value)
         if reason and not (certain and reason == _TEXTS):
@@ -228,8 +232,11 @@ def _sentence(given, parameters, doc, names, error, certain=False):
         shapes = ", ".join(f"{name} of shape {shape}" for name, shape in arrays.items())
         return f"The arguments do not go together, {shapes}: {_first_line(error)}."
     for name, value in known.items():
-        if callable(value) or isinstance(value, (dict, list, tuple)):
-            return f"{name} does not do here: {_first_line(error)}."
+        unknown = name not in kinds and isinstance(
+            error, (TypeError, AttributeError, OverflowError)
+        )
+        if unknown or callable(value) or isinstance(value, (dict, list, tuple)):
+            return f"{name} does not do here, got {_shown(value)}: {_first_line(error)}."
     return None
 
 
