@@ -7,8 +7,8 @@ from rows import Quality, Row
 
 TITLE = "k-means"
 HOW = (
-    "In few dimensions a loop finds the nearest centre of each row and keeps no distances; in many "
-    "a matrix product discards the centres that are certainly farther. Sums follow in one pass."
+    "A loop finds the nearest centre of 256 rows at a time, one centre after another, the rows "
+    "innermost: no distances are kept, and the sums follow in one pass."
 )
 K, STEPS = 8, 30
 

@@ -160,29 +160,36 @@ def nearest_centres(X, centres, labels, distances):
         labels[i], distances[i] = nearest, best
 
 
+#: Rows that are done together: as many as stay in the fastest memory.
+_BLOCK = 256
+
+
 @compiled
-def _settle(X, centres, D, slack, labels, distances):
-    """Finish ``nearest_centres`` where D holds the squared distances up to ``slack``."""
-    for i in range(X.shape[0]):
-        bound = np.inf
-        for k in range(centres.shape[0]):
-            bound = min(bound, D[i, k])
-        bound += slack[i]
-        best, nearest = np.inf, 0
-        for k in range(centres.shape[0]):
-            if D[i, k] <= bound:
-                s = 0.0
-                for j in range(X.shape[1]):
-                    t = X[i, j] - centres[k, j]
-                    s += t * t
-                if s < best:
-                    best, nearest = s, k
-        labels[i], distances[i] = nearest, best
+def _nearest_in_blocks(XT, centres, labels, distances):
+    """Do as ``nearest_centres`` for the columns of XT, to the last bit, with rows innermost.
 
-
-#: From this number of columns on, a matrix product finds the nearest centres sooner than the loop.
-_PRODUCT = 16
-_BLOCK = 1024
+    Neighbours in memory then undergo the same operation, which one instruction does for several.
+    """
+    d, n = XT.shape
+    s, best, at = np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK, dtype=np.int64)
+    for first in range(0, n, _BLOCK):
+        m = min(_BLOCK, n - first)
+        for i in range(m):
+            best[i], at[i] = np.inf, 0
+        for k in range(centres.shape[0]):
+            for i in range(m):
+                s[i] = 0.0
+            for j in range(d):
+                x, c = XT[j, first : first + m], centres[k, j]
+                for i in range(m):
+                    t = x[i] - c
+                    s[i] += t * t
+            for i in range(m):
+                less = s[i] < best[i]
+                best[i] = s[i] if less else best[i]
+                at[i] = k if less else at[i]
+        for i in range(m):
+            labels[first + i], distances[first + i] = at[i], best[i]
 
 
 def _by_product(X, centres, labels, distances):
@@ -190,16 +197,13 @@ def _by_product(X, centres, labels, distances):
     origin = centres.mean(axis=0)
     M = centres - origin
     squares = np.einsum("kj,kj->k", M, M)
-    for first in range(0, len(X), _BLOCK):
-        rows = slice(first, first + _BLOCK)
+    for first in range(0, len(X), 4 * _BLOCK):
+        rows = slice(first, first + 4 * _BLOCK)
         Z = X[rows] - origin
         D = Z @ (-2 * M.T)
         D += squares
         size = np.einsum("ij,ij->i", Z, Z) + squares.max()
         slack = 1e-15 * (X.shape[1] + 8) * size
-        if compiling():
-            _settle(X[rows], centres, D, slack, labels[rows], distances[rows])
-            continue
         close = D.min(axis=1, keepdims=True) + slack[:, None] >= D
         labels[rows] = close.argmax(axis=1)
         distances[rows] = ((X[rows] - centres[labels[rows]]) ** 2).sum(axis=1)
@@ -210,10 +214,20 @@ def _by_product(X, centres, labels, distances):
             labels[first + several], distances[first + several] = part, near
 
 
-def _assign(X, centres):
+def _columns(X):
+    """Return X with its columns side by side in memory, or nothing where loops are not compiled."""
+    return np.ascontiguousarray(X.T) if compiling() else None
+
+
+def _assign(X, centres, columns=None):
     labels, distances = np.zeros(len(X), dtype=np.int64), np.empty(len(X))
-    small = X.shape[1] < _PRODUCT if compiling() else len(X) * len(centres) < 64
-    (nearest_centres if small else _by_product)(X, centres, labels, distances)
+    if len(X) * len(centres) < 64:
+        nearest_centres(X, centres, labels, distances)
+    elif compiling():
+        columns = _columns(X) if columns is None else columns
+        _nearest_in_blocks(columns, centres, labels, distances)
+    else:
+        _by_product(X, centres, labels, distances)
     return Assignment(labels, distances)
 
 
@@ -325,7 +339,7 @@ def add_deviations(X, weights, labels, centres, counts, sums):
             sums[k, j] += weights[i] * (X[i, j] - centres[k, j])
 
 
-def _statistic(X, w, centres, found):
+def _statistic(X, w, centres, found, farthest=True):
     K, d = centres.shape
     labels, distances = found
     counts, sums = np.zeros(K), np.zeros((K, d))
@@ -335,9 +349,12 @@ def _statistic(X, w, centres, found):
         counts = np.bincount(labels, w, K)
         deviations = w[:, None] * (X - centres[labels])
         sums = np.column_stack([np.bincount(labels, z, K) for z in deviations.T])
-    far = int(np.argmax(np.where(w > 0, distances, -1.0)))
-    reach = float(distances[far]) if w[far] > 0 else 0.0
-    return ClusterStatistic(counts, sums, float(w @ distances), reach, X[far].copy())
+    far, reach = centres[0], 0.0
+    if farthest or not counts.all():  # one without rows moves there
+        i = int(np.argmax(np.where(w > 0, distances, -1.0)))
+        if w[i] > 0:
+            far, reach = X[i], float(distances[i])
+    return ClusterStatistic(counts, sums, float(w @ distances), reach, far.copy())
 
 
 def chunk_statistic(X, centres, *, sample_weight=None):
@@ -446,14 +463,14 @@ def k_means(X, centres, *, sample_weight=None, max_iter=300, tol=0.0):
     w = _check_weights(sample_weight, len(X))
     check_scalar(max_iter, "max_iter", low=1, integer=True)
     check_scalar(tol, "tol", low=0)
-    trace, labels, full = [], None, False
+    columns, trace, labels, full = _columns(X), [], None, False
     for n_iter in range(max_iter + 1):
-        before, found = labels, _assign(X, centres)
+        before, found = labels, _assign(X, centres, columns)
         labels, was_full = found.labels, full
         trace.append(float(w @ found.distances))
         if was_full and (labels == before).all():
             return KMeansResult(centres, labels, np.array(trace), n_iter, True)
-        statistic = _statistic(X, w, centres, found)
+        statistic = _statistic(X, w, centres, found, farthest=False)
         full = bool((statistic.counts > 0).all())
         if was_full and full and trace[-2] - trace[-1] <= tol * trace[-2]:
             return KMeansResult(centres, labels, np.array(trace), n_iter, True)

@@ -1,6 +1,7 @@
 """k-means: behaviour, errors, edge cases, oracles, published numbers, properties."""
 
 import itertools
+from contextlib import nullcontext
 from fractions import Fraction
 from math import comb, log
 
@@ -72,7 +73,7 @@ def lloyd_by_hand(X, centres, steps):
 
 @pytest.mark.parametrize("d", [1, 3, 15, 16, 40])
 @pytest.mark.parametrize("whole", [True, False])
-def test_loop_product_and_uncompiled_assign_alike(d, whole, rng):
+def test_loop_blocks_and_product_assign_alike(d, whole, rng):
     X, centres = rng.standard_normal((1500, d)), rng.standard_normal((7, d))
     if whole:  # a coarse grid, full of ties
         X, centres = np.round(X), np.round(centres)
@@ -80,9 +81,9 @@ def test_loop_product_and_uncompiled_assign_alike(d, whole, rng):
     found = assign(X, centres)
     assert np.array_equal(found.labels[:200], expected)
     assert found.distances[:200].sum() == pytest.approx(J, rel=1e-12)
-    for function in (module.nearest_centres, module._by_product):
+    for function, rows in ((module.nearest_centres, X), (module._nearest_in_blocks, X.T.copy())):
         labels, distances = np.zeros(1500, np.int64), np.empty(1500)
-        function(X, centres, labels, distances)
+        function(rows, centres, labels, distances)
         assert np.array_equal(labels, found.labels)
         assert np.array_equal(distances, found.distances)
     with uncompiled():
@@ -91,9 +92,11 @@ def test_loop_product_and_uncompiled_assign_alike(d, whole, rng):
     np.testing.assert_allclose(slow.distances, found.distances, rtol=1e-12)
 
 
-def test_the_product_keeps_its_digits_far_from_the_origin(rng):
+@pytest.mark.parametrize("way", [nullcontext, uncompiled])
+def test_digits_far_from_the_origin_are_kept(way, rng):
     X = rng.standard_normal((300, 20)) + 1e8
-    found = assign(X, X[:5])
+    with way():
+        found = assign(X, X[:5])
     near = [np.argmin([((x - m) ** 2).sum() for m in X[:5]]) for x in X]
     assert np.array_equal(found.labels, near)
     assert found.distances[:5].max() == 0
