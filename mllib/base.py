@@ -563,7 +563,7 @@ def check_instance(value, name, kind, source):
 
 
 #: What hyperparameters of one name mean in every estimator; ``check_parameters`` holds them to it.
-FLAGS = ("average", "bootstrap", "center", "early_stopping", "fit_intercept", "optimise")
+FLAGS = ("average", "center", "early_stopping", "fit_intercept", "optimise")
 FLAGS += ("oob_score", "shuffle", "unbiased", "whiten", "with_mean", "with_std")
 COUNTS = ("max_iter", "n_estimators", "n_init")
 

@@ -333,6 +333,8 @@ def _is_array(value):
 
 def _extreme(value):
     """Return what is unusual about an argument of the right kind."""
+    if hasattr(value, "_fields"):  # a record
+        return None
     if isinstance(value, (numbers.Real, np.ndarray, list, tuple)) and not _is_flag(value):
         try:
             a = np.asarray(value)
@@ -361,16 +363,14 @@ def _extreme(value):
 
 
 def _negative(value):
-    """Return that an array holds negative numbers, or a flag or count that is not at its place."""
-    if not isinstance(value, (np.ndarray, list, tuple)):
+    """Return that an array holds negative numbers, of which there may be no logarithm."""
+    if not isinstance(value, (np.ndarray, list)):
         return None
     try:
         a = np.asarray(value, dtype=float)
     except (TypeError, ValueError, OverflowError):
         return None
-    if a.size and (a < 0).any():
-        return "holds negative numbers"
-    return "holds zeros only" if a.size and not a.any() else None
+    return "holds negative numbers" if a.size and (a < 0).any() else None
 
 
 def _shown(value):

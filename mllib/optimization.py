@@ -661,7 +661,7 @@ def interior_point_step(P, q, G, c, x, s, lam):
     if G.shape != (len(c), len(x)):
         raise ValueError(f"G must have shape {(len(c), len(x))} like c and x, got {G.shape}.")
     if not len(c) == len(s) == len(lam) or min(s.min(), lam.min()) <= 0:
-        raise ValueError(f"s and lam must hold {len(c)} positive numbers, like c: start with ones.")
+        raise ValueError(f"s and lam must be positive, {len(c)} numbers like c: start with ones.")
     r_d, r_p, mu = P @ x + q + G.T @ lam, G @ x + s - c, s @ lam / len(c)
     L, _ = cholesky_with_jitter(P + G.T @ ((lam / s)[:, None] * G), "P + G^T W G")
 
