@@ -59,6 +59,8 @@ def explain_errors(names):
         ...
     TypeError: x must be an array of shape (n,), got None.
     """
+    if names.get("__name__", __name__) not in sys.modules:
+        return  # a changed copy of a module, whose errors are looked at as they are
     for name in names["__all__"]:
         thing = names[name]
         if inspect.isclass(thing):
@@ -227,6 +229,7 @@ def _sentence(given, parameters, doc, names, error, certain=0):
     if certain:
         return None
     arrays = {name: np.shape(value) for name, value in known.items() if _is_array(value)}
+    arrays = {name: shape for name, shape in arrays.items() if shape}
     if arrays and (len(arrays) > 1 or _SHAPES.search(str(error))):
         shapes = ", ".join(f"{name} of shape {shape}" for name, shape in arrays.items())
         return f"The arguments do not go together, {shapes}: {_first_line(error)}."

@@ -657,11 +657,12 @@ def interior_point_step(P, q, G, c, x, s, lam):
     """
     x, c = check_vector(x, "x"), check_vector(c, "c")
     P, q = check_square(P, "P", size=len(x), symmetric=True), check_vector(q, "q", length=len(x))
-    G, s, lam = check_array(G, "G"), check_vector(s, "s"), check_vector(lam, "lam")
+    s, lam = check_vector(s, "s"), check_vector(lam, "lam")
+    if not 0 < len(c) == len(s) == len(lam) or min(s.min(), lam.min()) <= 0:
+        raise ValueError(f"s and lam must be positive, {len(c)} numbers like c: start with ones.")
+    G = check_array(G, "G")
     if G.shape != (len(c), len(x)):
         raise ValueError(f"G must have shape {(len(c), len(x))} like c and x, got {G.shape}.")
-    if not len(c) == len(s) == len(lam) or min(s.min(), lam.min()) <= 0:
-        raise ValueError(f"s and lam must be positive, {len(c)} numbers like c: start with ones.")
     r_d, r_p, mu = P @ x + q + G.T @ lam, G @ x + s - c, s @ lam / len(c)
     L, _ = cholesky_with_jitter(P + G.T @ ((lam / s)[:, None] * G), "P + G^T W G")
 
