@@ -263,6 +263,8 @@ def _misfit(value, kind, default, names):
     tests = _tests(kind, default, names)
     if tests:
         return None if any(test(value) for test in tests) else wanted
+    if type(value) is type(default):
+        return None
     if isinstance(value, (type, dict, str, bytes, collections.abc.Generator)):
         return wanted
     plain = type(value) is object or callable(value)
