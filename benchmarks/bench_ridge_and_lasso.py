@@ -11,8 +11,9 @@ from rows import Quality, Row
 
 TITLE = "Ridge and lasso"
 HOW = (
-    "The path of the lasso is followed exactly from kink to kink, each a row more or less of a "
-    "Cholesky factor, and read off at the penalties; ridge fits of one size are solved together."
+    "The path of the lasso is followed from kink to kink, each a sweep of a table of inner "
+    "products or, with more variables than rows, a row more or less of a Cholesky factor, and read "
+    "off at the penalties; ridge fits of one size are solved together."
 )
 
 SAME_PRODUCTS = (

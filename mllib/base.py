@@ -632,9 +632,9 @@ def map_over(function, items, workers=1):
         Must be picklable if ``workers`` is an int above 1.
     items : iterable
     workers : int or map-like callable
-        1 runs here; an int above 1 starts that many processes, though never more than four for
-        each core (or eight); -1 one for each core; a callable such as ``pool.map`` or a distributed
-        client's ``map``, whose futures are waited for, is used as it is.
+        1 runs here; an int above 1 starts that many processes, though never more than 64; -1 one
+        for each core; a callable such as ``pool.map`` or a distributed client's ``map``, whose
+        futures are waited for, is used as it is.
 
     Returns
     -------
@@ -690,6 +690,9 @@ def stream_over(function, items, workers=1, *, in_flight=None):
         yield from _on_processes(function, items, workers, at_most)
 
 
+_PROCESSES = 64  # on one machine, whatever number is asked for
+
+
 def _check_workers(workers):
     """Return a map-like callable as it is, and a number of processes as a positive int."""
     if callable(workers):
@@ -697,8 +700,7 @@ def _check_workers(workers):
     check_scalar(workers, "workers", low=-1, integer=True)
     if workers == 0:
         raise ValueError("workers must be -1, a positive integer or a map-like callable, got 0.")
-    cores = os.cpu_count() or 1
-    return cores if workers == -1 else min(int(workers), max(4 * cores, 8))
+    return (os.cpu_count() or 1) if workers == -1 else min(int(workers), _PROCESSES)
 
 
 def _settled(results):

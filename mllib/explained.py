@@ -219,7 +219,8 @@ def _sentence(given, parameters, doc, names, error, certain=0):
                 known[name] = one
                 reason = _misfit(one, kinds.get(name, ""), default, names)
                 if reason:
-                    return f"{name} must be {reason}, got {_shown(one)}."
+                    said = f": {_first_line(error)}" if _is_ours(error) else ""
+                    return f"{name} must be {reason}, got {_shown(one)}{said}."
     if certain == 2:
         return None
     for name, value in known.items():
@@ -303,7 +304,7 @@ def _tests(kind, default, names):
         tests.append(lambda v: isinstance(v, np.random.Generator))
     if words & {"sequence", "list", "tuple", "iterable", "chunks", "lists"}:
         tests.append(lambda v: isinstance(v, collections.abc.Iterable) and not isinstance(v, str))
-    if "str" in words or "{" in kind:
+    if words & {"str", "name", "names", "text", "label"} or "{" in kind:
         tests.append(lambda v: isinstance(v, str))
     if "dict" in words:
         tests.append(lambda v: isinstance(v, dict))

@@ -25,7 +25,7 @@ from mllib.base import (
     keep_names,
 )
 from mllib.chunks import reduce_chunks
-from mllib.compiled import compiled
+from mllib.compiled import compiled, compiling
 from mllib.explained import explain_errors
 from mllib.least_squares import regression_chunk, solve_statistics
 from mllib.linear_algebra import ProductSums, outer_product_sum
@@ -757,7 +757,8 @@ def lars_path(X, y, *, lam_min=0.0, drop=True, max_kinks=None):
 
     Between kinks the weights are w_A = u - (lam/2) v, with X_A^T X_A u = X_A^T y and X_A^T X_A v =
     s_A, the signs of the correlations. At a kink a variable enters, since its correlation reaches
-    lam/2, or leaves, since its weight reaches 0; a Cholesky factor of X_A^T X_A follows.
+    lam/2, or leaves, since its weight reaches 0. Where loops are compiled and n >= d, a table of
+    all inner products is swept, otherwise a Cholesky factor of X_A^T X_A follows.
 
     Parameters
     ----------
@@ -798,7 +799,8 @@ def lars_path(X, y, *, lam_min=0.0, drop=True, max_kinks=None):
     check_scalar(most, "max_kinks", low=1, integer=True)
     check_flag(drop, "drop")
     (A, unit), (t, y_unit) = _small_in_units(X), _small_in_units(y)
-    path = _fast_homotopy(A, t, lam_min / 2 / unit / y_unit, drop, most)
+    follow = _swept_homotopy if compiling() and len(X) >= X.shape[1] else _fast_homotopy
+    path = follow(A, t, lam_min / 2 / unit / y_unit, drop, most)
     if unit * y_unit != 1:
         lam, W = path.lam * unit * y_unit, path.W * (y_unit / unit)
         path = path._replace(lam=lam, W=W)
@@ -813,8 +815,8 @@ def lars_path(X, y, *, lam_min=0.0, drop=True, max_kinks=None):
 def _homotopy(sums, mu_min, drop, most):
     """Return the path of ``lars_path`` by sweeps of the whole table, in terms of mu = lam/2.
 
-    This is the algorithm as the book states it; ``lars_path`` uses ``_fast_homotopy``, which the
-    tests hold against it.
+    This is the algorithm as the book states it; ``lars_path`` uses ``_swept_homotopy``, the same as
+    a compiled loop, or ``_fast_homotopy``, and the tests hold both against it.
     """
     d = len(sums.b)
     start = T = np.block([[sums.S, sums.b[:, None]], [sums.b, sums.c]])
@@ -855,15 +857,92 @@ def _swept(T, active):
     return T
 
 
+@compiled
+def _sweep_in_place(T, k):
+    """Do as ``sweep``, in the table itself."""
+    p, row = T[k, k], T[k].copy()
+    for i in range(len(row)):
+        share = row[i] / p
+        for j in range(len(row)):
+            T[i, j] -= share * row[j]
+    for i in range(len(row)):
+        T[i, k] = T[k, i] = row[i] / abs(p)
+    T[k, k] = -1 / p
+
+
+@compiled
+def _follow(T, s, norms, mu, ends, drop, lam, W, events):
+    """Do as ``_homotopy``, for as many kinks as ``lam`` has room; return (kinks, mu, done).
+
+    T and s are those of the last kink, and s_j = 0 says that variable j is not active. A path that
+    is done ends with the event d.
+    """
+    d = len(s)
+    for kink in range(len(lam)):
+        g = np.zeros(d)
+        for k in range(d):
+            if s[k] != 0:
+                for j in range(d):
+                    g[j] += s[k] * T[k, j]
+        best, event = 0.0, d
+        for j in range(d):
+            if s[j] == 0 and T[j, j] > 1e-11 * norms[j]:
+                slope = 1 - g[j] if T[j, d] > 0 else 1 + g[j]
+                if slope > 1e-10 and abs(T[j, d]) > best * slope:
+                    best, event = abs(T[j, d]) / slope, j
+        for j in range(d):
+            if drop and s[j] * g[j] > 0 and -T[j, d] / g[j] > best:
+                best, event = -T[j, d] / g[j], ~j
+        mu = min(best, mu)
+        if mu <= ends[0] or event == d:
+            mu, event = ends[1], d
+        for j in range(d):
+            w = T[j, d] + mu * g[j] if s[j] != 0 else 0.0
+            W[kink, j] = 0.0 if event == ~j or (drop and s[j] * w <= 0) else w
+        lam[kink], events[kink] = 2 * mu, event
+        if event == d:
+            return kink + 1, mu, True
+        j = max(event, ~event)
+        s[j] = np.sign(T[j, d] + mu * g[j]) if event >= 0 else 0.0
+        _sweep_in_place(T, j)
+    return len(lam), mu, False
+
+
+def _swept_homotopy(X, y, mu_min, drop, most):
+    """Return the same as ``_homotopy``, by a compiled loop; 50 sweeps later the table is new."""
+    norms, b, c = _squares(X, y)
+    start = np.block([[X.T @ X, b[:, None]], [b, c]])
+    s, mu, done, parts = np.zeros(len(b)), np.inf, False, []
+    ends = np.array([max(mu_min, 8 * _EPS * np.sqrt(norms.max() * c)), mu_min])
+    while not done and most > 0:
+        m = min(50, most)
+        part = np.empty(m), np.empty((m, len(b))), np.empty(m, dtype=np.int64)
+        T = start.copy()
+        for k in np.flatnonzero(s):
+            _sweep_in_place(T, k)
+        kinks, mu, done = _follow(T, s, norms, mu, ends, drop, *part)
+        parts.append([a[:kinks] for a in part])
+        most -= kinks
+    lam, W, events = map(np.concatenate, zip(*parts))
+    entered = tuple(None if j == len(b) else int(j) for j in events)
+    return LassoPath(lam, W, entered, bool(done))
+
+
+def _squares(X, y):
+    """Return the squared norms of the columns, X^T y and y^T y, if they are finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        norms, b, c = np.einsum("ij,ij->j", X, X), X.T @ y, y @ y
+    if not (np.isfinite(norms).all() and np.isfinite(b).all() and np.isfinite(c)):
+        raise ValueError("X and y are too large to be squared: divide them by a larger unit.")
+    return norms, b, c
+
+
 def _fast_homotopy(X, y, mu_min, drop, most):
     """Return the same as ``_homotopy``, but of the swept table keep the block of A only.
 
     The rows outside matter through a and g alone, and through the one that enters.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        norms, b, c = np.einsum("ij,ij->j", X, X), X.T @ y, y @ y
-    if not (np.isfinite(norms).all() and np.isfinite(b).all() and np.isfinite(c)):
-        raise ValueError("X and y are too large to be squared: divide them by a larger unit.")
+    norms, b, c = _squares(X, y)
     block, s, free = _Block(X), np.zeros(len(b)), norms > 0
     floor = max(mu_min, 8 * _EPS * np.sqrt(norms.max() * c))  # the rounding of a correlation
     mu, lam, W, entered, done = np.inf, [], [], [], False

@@ -55,7 +55,10 @@ STAGES = [
             ],
         )
     ],
-    [("as another processor runs it", [PYTHON, "tests/anywhere.py", "--variant", "none"])],
+    [
+        ("as another processor runs it", [PYTHON, "tests/anywhere.py", "--variant", "none"]),
+        ("loops as plain Python", [PYTHON, "tests/plain.py"]),
+    ],
     [
         (
             "planted faults are noticed",

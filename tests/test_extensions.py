@@ -13,7 +13,7 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from _ext.registers import benchmarks, checks, graph, verdicts  # noqa: E402
+from _ext.registers import benchmarks, checks, graph, ratios, verdicts  # noqa: E402
 from _ext.registers import code as codes  # noqa: E402
 from _ext.setting import figures, mathematics, reference  # noqa: E402
 from _ext.shipping import weight  # noqa: E402
@@ -757,7 +757,9 @@ def test_the_table_of_speed_names_its_rows_and_columns():
     tree = ElementTree.fromstring(
         benchmarks.table("Sums", MEASURED["rows"]).replace("<br>", "<br/>")
     )
-    table = tree.find("table")
+    assert tree.tag == "details"
+    assert "".join(tree.find("summary").itertext()) == "Table 2 rows"
+    table = tree.find("div/table")
     assert table.find("caption").text == "Sums: mllib and its peer"
     heads = table.findall("thead/tr/th")
     assert len(heads) == len(benchmarks.HEADS)
@@ -766,7 +768,7 @@ def test_the_table_of_speed_names_its_rows_and_columns():
     assert [line.find("th").get("scope") for line in lines] == ["row", "row"]
     assert {len(line.findall("td")) + 1 for line in lines} == {len(heads)}
     assert [line.find("td/span").text for line in lines] == ["met", "missed"]
-    assert lines[0].find("th").text == "fit 20\N{NARROW NO-BREAK SPACE}000 x 1"
+    assert lines[0].find("th").text == "fit 20\N{NARROW NO-BREAK SPACE}000 rows of one number"
     assert "loss < 1: 0.25 and 0.5" in [td.text for td in lines[0].findall("td")]
 
 
@@ -778,16 +780,53 @@ def test_a_row_with_loops_shows_its_ratio_without_numba_and_what_compiling_takes
     plain = {"ratio": 30.0, "spread": [29.0, 31.0]}
     shown = benchmarks.without_numba(row | {"loops": True, "plain": plain})
     assert shown.replace("\N{NO-BREAK SPACE}", " ") == "30 (29 to 31)"
-    assert "Compiling" not in benchmarks.section("sums", MEASURED).astext()
+    assert benchmarks.compilation([MEASURED]) == ""
     both = MEASURED | {"compilation": {"cold": 4.21, "kept": 0.333}}
-    text = benchmarks.section("sums", both).astext()
-    assert "takes 4.2 seconds once for all, and 0.33 seconds in each process" in text
+    text = benchmarks.compilation([MEASURED, both, both])
+    assert "takes 8.4 seconds once for the loops of all 2 chapters that have some" in text
+    assert "0.67 seconds in a process that finds all of them compiled" in text
+
+
+def test_the_picture_of_speed_has_a_dot_for_each_row_and_says_what_it_shows():
+    from xml.etree import ElementTree
+
+    ring = measured(0.02, 3) | {"plain": {"ratio": 40.0, "spread": [39.0, 41.0]}}
+    loops = MEASURED | {"title": "Loops & more", "rows": [ring]}
+    figure = ElementTree.fromstring(ratios.picture([MEASURED, loops]))
+    svg, words = figure.find("div/svg"), figure.find("figcaption").text
+    marks = {c.find("title").text: (c.get("class"), float(c.get("cx"))) for c in svg.iter("circle")}
+    name = "fit 20\N{NARROW NO-BREAK SPACE}000 rows of"
+    assert {title: kind for title, (kind, _) in marks.items()} == {
+        f"{name} one number: 0.5": "dot",
+        f"{name} 2 numbers: 3": "dot",
+        f"{name} 3 numbers: 0.02": "dot",
+        f"{name} 3 numbers: 40 without numba": "ring",
+    }
+    one = float(svg.find("path[@class='one']").get("d")[1:].split()[0])
+    assert all((x < one) == (float(t.split(": ")[1].split()[0]) < 1) for t, (_, x) in marks.items())
+    assert len({x - ratios.LEFT for _, x in marks.values()}) == 4
+    assert {"Sums", "Loops & more", "0.01", "1", "100"} <= {t.text for t in svg.iter("text")}
+    assert words.startswith("In 2 of 3 rows mllib takes less time than its peer")
+    assert f"at most 0.5, and the largest is 3 ({name} 2 numbers)" in words
+    assert "1 of the 1 rows with loops that were measured so are slower" in words
+    assert svg.get("role") == "img"
+    assert "3 rows in 2 lanes" in svg.get("aria-label")
+    assert "up to 40 times" in svg.get("aria-label")
+
+
+def test_a_workload_is_said_in_words():
+    assert ratios.in_words("L2, 1000 x 20") == (
+        "squared penalty, 1\N{NARROW NO-BREAK SPACE}000 rows of 20 numbers"
+    )
+    assert ratios.in_words("components, 200 x 50, k = 10, tol 1e-08") == (
+        "components, 200 rows of 50 numbers, 10 components, tolerance 1e-08"
+    )
 
 
 def test_a_missed_target_is_listed_with_its_reason_and_counted():
     text = benchmarks.section("sums", MEASURED).astext()
-    assert "fit 20000 x 2 (ratio 3, target 2). The peer is compiled." in text
-    assert "fit 20000 x 1 (" not in text
+    assert "000 rows of 2 numbers (ratio 3, target 2). The peer is compiled." in text
+    assert "one number (" not in text
     assert "2 cores" in text
     assert benchmarks.tally({"sums": MEASURED}) == (
         "Of 2 rows, 1 meet their target, and in 1 mllib is faster than its peer on every data set."

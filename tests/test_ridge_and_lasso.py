@@ -18,6 +18,7 @@ from mllib.ridge_and_lasso import (
     Ridge,
     _fast_homotopy,
     _homotopy,
+    _swept_homotopy,
     augment,
     bias_variance,
     centre,
@@ -494,6 +495,7 @@ def designs():
     yield "signs, tied", np.array(list(itertools.product([-1.0, 1.0], repeat=5)))
 
 
+FOLLOW = [_fast_homotopy, _swept_homotopy]
 HARD = pytest.mark.parametrize(
     ("name", "X"), list(designs()), ids=lambda v: v if isinstance(v, str) else ""
 )
@@ -502,7 +504,8 @@ HARD = pytest.mark.parametrize(
 @HARD
 @pytest.mark.parametrize("centred", [True, False])
 @pytest.mark.parametrize("target", ["noise", "whole numbers"])
-def test_the_fast_path_equals_the_sweeps_of_the_book(name, X, centred, target):
+@pytest.mark.parametrize("follow", FOLLOW)
+def test_the_fast_path_equals_the_sweeps_of_the_book(name, X, centred, target, follow):
     rng = np.random.default_rng(41)
     y = rng.standard_normal(len(X)) if target == "noise" else rng.integers(-2, 3, len(X)) + 0.0
     if centred:
@@ -510,7 +513,7 @@ def test_the_fast_path_equals_the_sweeps_of_the_book(name, X, centred, target):
     if not X.any() or not (X.T @ y).any():
         assert lars_path(X, y).W.any() == 0
         return
-    fast = _fast_homotopy(X, y, 0.0, True, 1000)
+    fast = follow(X, y, 0.0, True, 1000)
     plain = _homotopy(outer_product_sum(X, y), 0.0, True, 1000)
     assert fast.complete
     assert plain.complete
@@ -527,20 +530,21 @@ def test_the_fast_path_equals_the_sweeps_of_the_book(name, X, centred, target):
 
 @pytest.mark.parametrize("shape", [(60, 25), (25, 60), (30, 30)])
 @pytest.mark.parametrize("drop", [True, False])
-def test_the_fast_path_has_the_same_kinks_in_the_same_order(shape, drop):
+@pytest.mark.parametrize("follow", FOLLOW)
+def test_the_fast_path_has_the_same_kinks_in_the_same_order(shape, drop, follow):
     rng = np.random.default_rng(42)
     seen = 0
     for _ in range(6):
         X = rng.standard_normal(shape) @ (0.1 * np.eye(shape[1]) + rng.random((shape[1], shape[1])))
         X, y, _, _ = centre(X, rng.standard_normal(shape[0]))
         end = 0.001 * np.abs(X.T @ y).max()
-        fast = _fast_homotopy(X, y, end, drop, 1000)
+        fast = follow(X, y, end, drop, 1000)
         plain = _homotopy(outer_product_sum(X, y), end, drop, 1000)
         assert fast.entered == plain.entered
         np.testing.assert_allclose(fast.lam, plain.lam, rtol=1e-8)
         np.testing.assert_allclose(fast.W, plain.W, atol=1e-8 * np.abs(plain.W).max())
         assert fast.lam[-1] == 2 * end
-        cut = _fast_homotopy(X, y, end, drop, 7)
+        cut = follow(X, y, end, drop, 7)
         assert not cut.complete
         np.testing.assert_array_equal(cut.lam, fast.lam[:7])
         seen += sum(j is not None and j < 0 for j in fast.entered)

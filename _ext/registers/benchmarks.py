@@ -1,10 +1,10 @@
-"""The page on speed: ``{benchmarks}`` writes what ``make bench`` measured, a section per module.
+"""The page on speed: ``{ratios}`` and ``{benchmarks}`` write what ``make bench`` measured.
 
-The data file is ``benchmarks/results.yml``. Rows that missed their target stand in the table
+The first is the picture of all ratios, the second a section per module with its table, folded. The
+data file is ``benchmarks/results.yml``. Rows that missed their target stand in the table
 like all others, with the reason below it.
 """
 
-import re
 from html import escape
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from _ext.once import QUICK
+from _ext.registers.ratios import in_words, picture
 
 HEADS = (
     "Workload",
@@ -79,15 +80,17 @@ def table(title, rows):
             quality(row["one_thread"]),
             pair(row["memory"]),
         )
-        name = escape(re.sub(r"\d{4,}", lambda m: grouped(int(m[0])), row["workload"]))
+        name = escape(in_words(row["workload"]))
         cells = "".join(f"<td>{cell}</td>" for cell in cells)
         body.append(f'<tr><th scope="row">{name}</th>{cells}</tr>')
     label = escape(f"{title}: mllib and its peer")
+    count = f"{len(rows)} row{'s' * (len(rows) > 1)}"
     return (
+        f'<details class="table-fold"><summary>Table <span>{count}</span></summary>'
         f'<div class="pst-scrollable-table-container" tabindex="0" role="region" '
         f'aria-label="{label}"><table class="table results-table speed-table">'
         f"<caption>{label}</caption><thead><tr>{heads}</tr></thead>"
-        f"<tbody>{''.join(body)}</tbody></table></div>"
+        f"<tbody>{''.join(body)}</tbody></table></div></details>"
     )
 
 
@@ -100,13 +103,16 @@ def circumstances(machine):
     )
 
 
-def compilation(seconds):
-    """Return one sentence on what compiling the loops of a module takes, if it has any."""
-    if seconds is None:
+def compilation(modules):
+    """Return one sentence on what compiling the loops of all modules takes, if there are any."""
+    times = [module["compilation"] for module in modules if module.get("compilation")]
+    if not times:
         return ""
+    cold, kept = (sum(seconds[key] for seconds in times) for key in ("cold", "kept"))
     return (
-        f" Compiling the loops, which is not counted, takes {seconds['cold']:.2g} seconds once for "
-        f"all, and {seconds['kept']:.2g} seconds in each process that finds them compiled."
+        f" Compiling, which is not counted, takes {cold:.2g} seconds once for the loops of all "
+        f"{len(times)} chapters that have some, and {kept:.2g} seconds in a process that finds all "
+        f"of them compiled."
     )
 
 
@@ -127,13 +133,12 @@ def section(name, module):
         for why, rows in reasons.items():
             by = [max(s["ratio"] for s in row["one_thread"]) for row in rows]
             names = "; ".join(
-                f"{row['workload']} (ratio {r:.2g}, target {row['target']:g})"
+                f"{in_words(row['workload'])} (ratio {r:.2g}, target {row['target']:g})"
                 for row, r in zip(rows, by)
             )
             listing += nodes.list_item("", nodes.paragraph("", f"{names}. {why}"))
         whole += listing
-    words = circumstances(module["machine"]) + compilation(module.get("compilation"))
-    whole += nodes.paragraph("", words, classes=["result-kind"])
+    whole += nodes.paragraph("", circumstances(module["machine"]), classes=["result-kind"])
     return whole
 
 
@@ -148,22 +153,37 @@ def tally(modules):
 
 
 class Benchmarks(SphinxDirective):
-    """``{benchmarks}``: the count, then the section of each module in the order of the book."""
+    """``{benchmarks}``: the section of each module in the order of the book."""
 
-    def run(self):
-        """Return the nodes; a new measurement makes the page out of date."""
+    def measured(self):
+        """Return the modules by name, in order; a new measurement makes the page out of date."""
         path = Path(self.env.srcdir) / self.config.benchmarks_file
         self.env.note_dependency(str(path))
         modules = yaml.load(path.read_text(encoding="utf-8"), Loader=QUICK)
         pages = getattr(self.config, "external_site_map", None) or ()
         slugs = [Path(name).name.replace("-", "_") for name in pages]
         order = sorted(modules, key=lambda name: (slugs.index(name) if name in slugs else -1, name))
-        parts = [section(name, modules[name]) for name in order]
-        return [nodes.paragraph("", tally(modules)), *parts]
+        return {name: modules[name] for name in order}
+
+    def run(self):
+        """Return the sections."""
+        return [section(name, module) for name, module in self.measured().items()]
+
+
+class Ratios(Benchmarks):
+    """``{ratios}``: the picture of all rows, how many there are, and what compiling takes."""
+
+    def run(self):
+        """Return the figure and a paragraph."""
+        modules = self.measured()
+        words = tally(modules) + compilation(modules.values())
+        figure = nodes.raw("", picture(list(modules.values())), format="html")
+        return [figure, nodes.paragraph("", words)]
 
 
 def setup(app):
     """Register the directive and where the measurements are."""
     app.add_config_value("benchmarks_file", "benchmarks/results.yml", "env")
     app.add_directive("benchmarks", Benchmarks)
+    app.add_directive("ratios", Ratios)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
