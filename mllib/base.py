@@ -46,11 +46,14 @@ __all__ = [
     "check_lengths",
     "check_parameters",
     "check_rng",
+    "check_sample_weight",
     "check_scalar",
     "check_signs",
     "check_square",
     "check_targets",
     "check_vector",
+    "check_weighted_X_y",
+    "class_factors",
     "column_names",
     "convergence_warning",
     "keep_names",
@@ -354,6 +357,81 @@ def check_X_y(X, y, estimator, *, min_samples=1, min_classes=2):
             f"class: add samples of another class."
         )
     return X, classes, index
+
+
+def check_sample_weight(sample_weight, n):
+    """Return the weights of n examples as a float64 vector; None, for all ones, stays None.
+
+    A whole weight counts an example that often, a weight of 0 leaves it out.
+    """
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, numbers.Real) and not isinstance(sample_weight, (bool, np.bool_)):
+        sample_weight = np.full(n, float(sample_weight))
+    s = check_vector(sample_weight, "sample_weight", length=n)
+    if (s < 0).any() or not s.any():
+        raise ValueError(
+            "sample_weight must not be negative and not all of it zero: a weight of 2 counts an "
+            "example twice, a weight of 0 leaves it out."
+        )
+    return s
+
+
+def class_factors(class_weight, classes, index, s=None):
+    """Return the factor by which the class of each example multiplies its weight, shape (n,).
+
+    Parameters
+    ----------
+    class_weight : None, "balanced" or dict
+        None means factors 1; "balanced" gives all classes the same total weight and leaves the sum
+        as it is; a dict maps classes to factors above 0, 1 for those that it leaves out.
+    classes : array of shape (K,)
+    index : array of int of shape (n,)
+        The class of example i is ``classes[index[i]]``.
+    s : array of shape (n,), optional
+        Weights of the examples; all 1 by default.
+
+    Examples
+    --------
+    >>> class_factors("balanced", np.array(["a", "b"]), np.array([0, 0, 0, 1])).round(2)
+    array([0.67, 0.67, 0.67, 2.  ])
+    """
+    if class_weight is None:
+        return np.ones(len(index))
+    if isinstance(class_weight, str):
+        check_choice(class_weight, "class_weight", ("balanced",))
+        totals = np.bincount(index, weights=s, minlength=len(classes))
+        present = totals > 0
+        return (totals.sum() / (present.sum() * np.where(present, totals, 1.0)))[index]
+    if not isinstance(class_weight, dict):
+        raise ValueError("class_weight must be None, 'balanced' or a dict from class to factor.")
+    named = classes.tolist()
+    if set(class_weight) - set(named) and set(named) - set(class_weight):
+        raise ValueError(
+            f"class_weight must map the classes in y, {named}, to factors, got the keys "
+            f"{list(class_weight)}."
+        )
+    factors = [
+        check_scalar(class_weight.get(c, 1.0), "class_weight", low=0, open_low=True) for c in named
+    ]
+    return np.array(factors, dtype=np.float64)[index]
+
+
+def check_weighted_X_y(X, y, sample_weight, class_weight, estimator):
+    """Validate a weighted classification sample; return ``(X, classes, index, s, rows)``.
+
+    Examples of weight 0 are left out, ``rows`` are the numbers of those that stay, and s are their
+    weights times those of their classes; None if all are 1.
+    """
+    X, classes, index = check_X_y(X, y, estimator)
+    s, rows = check_sample_weight(sample_weight, len(X)), np.arange(len(X))
+    if s is not None and not s.all():
+        rows = np.flatnonzero(s)
+        X, classes, index = check_X_y(X[rows], classes[index[rows]], estimator)
+        s = s[rows]
+    if class_weight is not None:
+        s = class_factors(class_weight, classes, index, s) * (1.0 if s is None else s)
+    return X, classes, index, s, rows
 
 
 def check_lengths(lengths, n):

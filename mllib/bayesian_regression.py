@@ -18,6 +18,7 @@ from mllib.base import (
     check_choice,
     check_features,
     check_rng,
+    check_sample_weight,
     check_scalar,
     check_square,
     check_targets,
@@ -26,7 +27,10 @@ from mllib.base import (
 )
 from mllib.explained import explain_errors
 from mllib.linear_algebra import outer_product_sum
-from mllib.numerics import centred_columns
+from mllib.numerics import (
+    centred_columns,
+    weighted_rows,
+)
 
 __all__ = [
     "BayesianLinearRegression",
@@ -679,6 +683,8 @@ def _fast_spectrum(X, y, intercept):
 class BayesianLinearRegression(Regressor):
     """y = b + w^T x + noise: w from N(0, I / alpha), noise of variance 1 / beta, b flat.
 
+    A whole ``sample_weight`` counts a row that often, as if it had been measured that often.
+
     Parameters
     ----------
     alpha, beta : float, optional
@@ -732,12 +738,19 @@ class BayesianLinearRegression(Regressor):
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, X, y):
-        """Fit to X of shape (n, d) and y of shape (n,); return self."""
+    def fit(self, X, y, sample_weight=None):
+        """Fit to X of shape (n, d), y of shape (n,) and weights of shape (n,), if any."""
         X = check_array(X, min_samples=2 if self.fit_intercept else 1)
         y = check_vector(check_targets(y, type(self).__name__), "y", length=len(X))
         self._n, d = X.shape
-        data, V, centre, level = _fast_spectrum(X, y, self.fit_intercept)
+        s = check_sample_weight(sample_weight, len(X))
+        if s is None:
+            data, V, centre, level = _fast_spectrum(X, y, self.fit_intercept)
+        else:
+            self._n = s.sum()
+            Z, t, centre, level = weighted_rows(X, y, s, bool(self.fit_intercept))
+            data, V = _fast_decompose(Z, t)
+            data = data._replace(n=self._n - bool(self.fit_intercept))
         if self.alpha is None or self.beta is None:
             given = (self.alpha, self.beta)
             run = _maximise(data, given, self.method, self.tol, self.max_iter)

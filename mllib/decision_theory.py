@@ -19,6 +19,7 @@ from mllib.base import (
     check_array,
     check_distribution,
     check_features,
+    check_sample_weight,
     check_scalar,
     check_vector,
 )
@@ -1286,17 +1287,20 @@ def from_one_hot(Y, classes=None):
     return classes[np.argmax(Y, axis=1)]
 
 
-def _mean_and_deviation(X):
+def _mean_and_deviation(X, s=None):
     """Return the mean and the standard deviation (divisor n) of each column, safe from overflow.
 
-    Columns are first divided by a power of two near their largest entry, which is exact.
+    Columns are first divided by a power of two near their largest entry, which is exact. With
+    weights s_i the divisor is their sum.
     """
+    if s is not None:
+        X, s = X[s > 0], s[s > 0]
     largest = np.abs(X).max(axis=0)
     unit = np.ldexp(1.0, np.clip(np.frexp(largest)[1], -1021, 1023))
     Z = X / unit
-    mean = Z.mean(axis=0)
-    mean += (Z - mean).mean(axis=0)  # removes the rounding error of a large mean
-    deviation = np.sqrt(np.mean((Z - mean) ** 2, axis=0))
+    mean = np.average(Z, axis=0, weights=s)
+    mean += np.average(Z - mean, axis=0, weights=s)  # removes the rounding error of a large mean
+    deviation = np.sqrt(np.average((Z - mean) ** 2, axis=0, weights=s))
     constant = X.min(axis=0) == X.max(axis=0)
     return np.where(constant, X[0], mean * unit), np.where(constant, 0.0, deviation * unit)
 
@@ -1335,13 +1339,16 @@ class Standardizer(Transformer):
         self.with_mean = with_mean
         self.with_std = with_std
 
-    def fit(self, X, y=None):
-        """Measure means and standard deviations of the columns of X, shape (n, d); return self."""
+    def fit(self, X, y=None, sample_weight=None):
+        """Measure means and standard deviations of the columns of X, shape (n, d); return self.
+
+        A whole weight counts a row that often: means and variances are weighted ones.
+        """
         for name in ("with_mean", "with_std"):
             if not isinstance(getattr(self, name), (bool, np.bool_, numbers.Integral)):
                 raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}.")
         X = check_array(X)
-        mean, deviation = _mean_and_deviation(X)
+        mean, deviation = _mean_and_deviation(X, check_sample_weight(sample_weight, len(X)))
         self.mean_ = mean if self.with_mean else np.zeros(X.shape[1])
         varies = (deviation > 0) & bool(self.with_std)
         self.scale_ = np.where(varies, deviation, 1.0)

@@ -4,6 +4,7 @@ Chapter: Trees and ensembles, *Forests*. Main reference: Breiman (2001), Random 
 Learning 45, 5-32.
 """
 
+import inspect
 from copy import deepcopy
 from fractions import Fraction
 from functools import partial
@@ -21,11 +22,14 @@ from mllib.base import (
     check_features,
     check_fitted,
     check_rng,
+    check_sample_weight,
     check_scalar,
     check_square,
     check_targets,
     check_vector,
+    check_weighted_X_y,
     check_X_y,
+    class_factors,
     map_over,
     random_generator,
 )
@@ -39,7 +43,6 @@ from mllib.trees import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     _check_sample,
-    _class_factors,
     find_leaves,
     grow,
     importances,
@@ -809,7 +812,22 @@ def embed(K, k=2):
     return V[:, :k] * np.sqrt(np.maximum(values[:k], 0))
 
 
-def out_of_fold(estimator, X, y, folds):
+def _trained(estimator, X, y, s=None):
+    """Return a copy fitted with weights, or to repeated rows if it takes no weights."""
+    model = deepcopy(estimator)
+    if s is None:
+        return model.fit(X, y)
+    if "sample_weight" in inspect.signature(model.fit).parameters:
+        return model.fit(X, y, sample_weight=s)
+    if (s != np.floor(s)).any():
+        raise ValueError(
+            f"sample_weight must be whole numbers for {type(model).__name__}, which takes rows but "
+            f"no weights: round them, or leave it out of estimators."
+        )
+    return model.fit(np.repeat(X, s.astype(int), axis=0), np.repeat(y, s.astype(int)))
+
+
+def out_of_fold(estimator, X, y, folds, sample_weight=None):
     """Return, for each row, the answer of a copy of the estimator that has not seen its fold.
 
     Parameters
@@ -819,6 +837,8 @@ def out_of_fold(estimator, X, y, folds):
     X, y : arrays of shape (n, d) and (n,)
     folds : list of (train, validation)
         Row numbers, such as ``mllib.model_selection.k_fold`` makes them.
+    sample_weight : array of shape (n,), optional
+        Weights in training.
 
     Returns
     -------
@@ -838,7 +858,9 @@ def out_of_fold(estimator, X, y, folds):
     classes = np.unique(y) if estimator.kind == "classifier" else None
     answers = np.full((len(X), 1 if classes is None else len(classes)), np.nan)
     for train, rest in folds:
-        answers[rest] = _answers(deepcopy(estimator).fit(X[train], y[train]), X[rest], classes)
+        weights = None if sample_weight is None else sample_weight[train]
+        model = _trained(estimator, X[train], y[train], weights)
+        answers[rest] = _answers(model, X[rest], classes)
     return answers
 
 
@@ -1027,7 +1049,7 @@ class RandomForestClassifier(_RandomForest, Classifier):
     def fit(self, X, y, sample_weight=None):
         """Grow the forest; return self."""
         X, classes, y, w = _check_classes(X, y, sample_weight, type(self).__name__, self.criterion)
-        factor = np.broadcast_to(_class_factors(self.class_weight, classes, y, w), w.shape)
+        factor = class_factors(self.class_weight, classes, y, w)
         self.classes_ = classes
         return self._grow(X, y, w, len(classes), factor)
 
@@ -1263,22 +1285,37 @@ class _Stacking:
         self.cv = cv
         self.random_state = random_state
 
-    def _fit_all(self, X, y, labels, models, final):
+    def _fit_all(self, X, y, s, rows, labels, models, final):
         models = models if self.estimators is None else list(self.estimators)
         if not models:
             raise ValueError("estimators must hold at least one model.")
-        check_scalar(self.cv, "cv", low=2, integer=True)
-        folds = k_fold(len(X), min(self.cv, len(X)), rng=random_generator(self.random_state),
-                       labels=labels)  # fmt: skip
-        Z = np.column_stack([out_of_fold(model, X, y, folds) for model in models])
-        self.final_estimator_ = deepcopy(final if self.final_estimator is None else
-                                         self.final_estimator).fit(Z, y)  # fmt: skip
-        self.estimators_ = [deepcopy(model).fit(X, y) for model in models]
+        if isinstance(self.cv, (list, tuple)):
+            folds = [tuple(_places(part, rows) for part in fold) for fold in self.cv]
+        else:
+            check_scalar(self.cv, "cv", low=2, integer=True)
+            rng = random_generator(self.random_state)
+            folds = k_fold(len(X), min(self.cv, len(X)), rng=rng, labels=labels)
+        Z = np.column_stack([out_of_fold(model, X, y, folds, s) for model in models])
+        if np.isnan(Z).any():
+            raise ValueError("cv must leave out each row in one of its folds.")
+        final = final if self.final_estimator is None else self.final_estimator
+        self.final_estimator_ = _trained(final, Z, y, s)
+        self.estimators_ = [_trained(model, X, y, s) for model in models]
         self.n_features_in_ = X.shape[1]
         return self
 
     def _features(self, X, classes):
         return np.column_stack([_answers(model, X, classes) for model in self.estimators_])
+
+
+def _total(X, s):
+    """Return the number of rows, counted with their weights."""
+    return len(X) if s is None else s.sum()
+
+
+def _places(numbers, rows):
+    """Return where the numbers stand in the sorted ``rows``, without those that are not there."""
+    return np.searchsorted(rows, np.intersect1d(numbers, rows))
 
 
 class StackingClassifier(_Stacking, Classifier):
@@ -1290,8 +1327,8 @@ class StackingClassifier(_Stacking, Classifier):
         By default a decision tree and 5 nearest neighbours.
     final_estimator : classifier
         By default ``LogisticRegression()``; its inputs are the class shares of all models.
-    cv : int
-        Number of folds, in which classes are dealt evenly.
+    cv : int or list of (train, validation)
+        Number of folds, in which classes are dealt evenly; or the folds, as row numbers.
     random_state : None, int or Generator
         For the division into folds.
 
@@ -1313,11 +1350,17 @@ class StackingClassifier(_Stacking, Classifier):
     array(['a', 'b'], dtype='<U1')
     """
 
-    def fit(self, X, y):
-        """Fit the models and the model on top; return self."""
-        X, self.classes_, y = check_X_y(X, y, type(self).__name__)
-        near = KNeighborsClassifier(min(5, max(1, len(X) // 2)))
-        return self._fit_all(X, y, y, [DecisionTreeClassifier(), near], LogisticRegression())
+    def fit(self, X, y, sample_weight=None):
+        """Fit the models and the model on top; return self.
+
+        A whole weight counts a row that often, all copies in one fold: none of them helps to
+        predict another. A model without weights gets the copies.
+        """
+        name = type(self).__name__
+        X, self.classes_, y, s, rows = check_weighted_X_y(X, y, sample_weight, None, name)
+        near = KNeighborsClassifier(min(5, max(1, int(_total(X, s)) // 2)))
+        models = [DecisionTreeClassifier(), near]
+        return self._fit_all(X, y, s, rows, y, models, LogisticRegression())
 
     def predict_proba(self, X):
         """Return the probabilities of the model on top, shape (m, K)."""
@@ -1360,13 +1403,18 @@ class StackingRegressor(_Stacking, Regressor):
     array([40.])
     """
 
-    def fit(self, X, y):
-        """Fit the models and the model on top; return self."""
+    def fit(self, X, y, sample_weight=None):
+        """Fit the models and the model on top; weights are as in ``StackingClassifier``."""
         X, y, _ = _check_regression(X, y, None, type(self).__name__)
+        s, rows = check_sample_weight(sample_weight, len(X)), np.arange(len(X))
+        if s is not None:
+            rows = np.flatnonzero(s)
+            X, y, s = X[rows], y[rows], s[rows]
         if len(X) < 2:
             raise ValueError(f"X must have at least 2 rows, got {len(X)} sample: folds need them.")
-        near = KNeighborsRegressor(min(5, max(1, len(X) // 2)))
-        return self._fit_all(X, y, None, [DecisionTreeRegressor(), near], LinearRegression())
+        near = KNeighborsRegressor(min(5, max(1, int(_total(X, s)) // 2)))
+        models = [DecisionTreeRegressor(), near]
+        return self._fit_all(X, y, s, rows, None, models, LinearRegression())
 
     def predict(self, X):
         """Return the answers of the model on top, shape (m,)."""

@@ -19,6 +19,7 @@ from mllib.base import (
     check_features,
     check_fitted,
     check_rng,
+    check_sample_weight,
     check_scalar,
     check_targets,
     check_vector,
@@ -26,7 +27,10 @@ from mllib.base import (
 )
 from mllib.chunks import chunk_parts, reduce_chunks
 from mllib.explained import explain_errors
-from mllib.numerics import centred_columns
+from mllib.numerics import (
+    centred_columns,
+    weighted_rows,
+)
 
 __all__ = [
     "LeastSquaresFit",
@@ -677,7 +681,7 @@ def least_absolute_deviations(X, y):
 
 
 class LinearRegression(Regressor):
-    """Least squares: minimise sum_i (y_i - w^T x_i - b)^2 over w and b.
+    """Least squares: minimise sum_i s_i (y_i - w^T x_i - b)^2 over w and b, weights s_i or 1.
 
     Where the minimiser is not unique (n <= d, collinear or constant columns), the shortest w.
 
@@ -711,15 +715,22 @@ class LinearRegression(Regressor):
     def __init__(self, fit_intercept=True):
         self.fit_intercept = fit_intercept
 
-    def fit(self, X, y=None):
-        """Fit w and b; return self."""
+    def fit(self, X, y=None, sample_weight=None):
+        """Fit w and b; weights multiply the squares: a whole one counts a row that often."""
         X = check_array(X)
         y = check_vector(check_targets(y, "LinearRegression"), "y", length=len(X))
-        Z, x_mean = centred_columns(X) if self.fit_intercept else (X, np.zeros(X.shape[1]))
-        y_mean = y.mean() if self.fit_intercept else 0.0
-        self.coef_, self.rank_ = _least_squares_by_gram(Z, y - y_mean)
+        s = check_sample_weight(sample_weight, len(X))
+        if s is not None:
+            Z, t, x_mean, y_mean = weighted_rows(X, y, s, bool(self.fit_intercept))
+        elif self.fit_intercept:
+            (Z, x_mean), y_mean = centred_columns(X), y.mean()
+            t = y - y_mean
+        else:
+            Z, t, x_mean, y_mean = X, y, np.zeros(X.shape[1]), 0.0
+        self.coef_, self.rank_ = _least_squares_by_gram(Z, t)
         self.intercept_ = float(y_mean - self.coef_ @ x_mean)
-        self.sigma2_ = float(np.mean((y - y_mean - Z @ self.coef_) ** 2))
+        n = len(X) if s is None else s.sum()
+        self.sigma2_ = float(np.sum((t - Z @ self.coef_) ** 2) / n)
         self.n_features_in_ = X.shape[1]
         return self
 

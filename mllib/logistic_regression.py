@@ -21,6 +21,7 @@ from mllib.base import (
     check_rng,
     check_scalar,
     check_vector,
+    class_factors,
     convergence_warning,
 )
 from mllib.compiled import compiled
@@ -1035,23 +1036,6 @@ def _with_offset(X, s):
     return A, mean
 
 
-def _class_weights(class_weight, classes, index, s):
-    """Return the weight of each example, times that of its class."""
-    if class_weight is None:
-        return s
-    if isinstance(class_weight, str):
-        check_choice(class_weight, "class_weight", ("balanced",))
-        totals = np.bincount(index, weights=s)
-        return s * (s.sum() / (len(classes) * totals))[index]
-    if not isinstance(class_weight, dict):
-        raise ValueError("class_weight must be None, 'balanced' or a dict from class to weight.")
-    factors = [
-        check_scalar(class_weight.get(c, 1.0), "class_weight", low=0, open_low=True)
-        for c in classes.tolist()
-    ]
-    return s * np.array(factors)[index]
-
-
 class LogisticRegression(Classifier):
     """Linear classifier with probabilities, fitted by penalised maximum likelihood.
 
@@ -1125,7 +1109,7 @@ class LogisticRegression(Classifier):
         check_scalar(self.tol, "tol", low=0)
         check_scalar(self.max_iter, "max_iter", low=1, integer=True)
         X, classes, index, s = _training_sample(X, y, sample_weight, "LogisticRegression")
-        s = _class_weights(self.class_weight, classes, index, s)
+        s = s * class_factors(self.class_weight, classes, index, s)
         A, mean = _with_offset(X, s) if self.fit_intercept else (X, np.zeros(X.shape[1]))
         lam = np.full(A.shape[1], 0.0 if self.penalty is None else float(self.lam))
         lam[: int(self.fit_intercept)] = 0.0
@@ -1247,8 +1231,9 @@ def _softmax_separated(A, index, K):
 class _Reduction(Classifier):
     """What the two reductions to binary problems share."""
 
-    def __init__(self, estimator=None):
+    def __init__(self, estimator=None, class_weight=None):
         self.estimator = estimator
+        self.class_weight = class_weight
 
     def _fit_one(self, X, positive, s):
         model = LogisticRegression() if self.estimator is None else self.estimator
@@ -1258,7 +1243,8 @@ class _Reduction(Classifier):
     def fit(self, X, y, sample_weight=None):
         """Train on X of shape (n, d), labels y and weights, both of shape (n,); return self."""
         X, classes, index, s = _training_sample(X, y, sample_weight, type(self).__name__)
-        s = None if sample_weight is None else s
+        s = s * class_factors(self.class_weight, classes, index, s)
+        s = None if sample_weight is None and self.class_weight is None else s
         self.estimators_ = self._fit_all(X, index, len(classes), s)
         self.classes_, self.n_features_in_ = classes, X.shape[1]
         return self
@@ -1279,6 +1265,8 @@ class OneVsRest(_Reduction):
     ----------
     estimator : classifier with ``decision_function``, or None
         Copied for each class; None is ``LogisticRegression()``.
+    class_weight : None, "balanced" or dict
+        Factor for the examples of each of the K classes, passed on as ``sample_weight``.
 
     Attributes
     ----------
@@ -1327,6 +1315,8 @@ class OneVsOne(_Reduction):
     ----------
     estimator : classifier, or None
         Copied for each pair; None is ``LogisticRegression()``.
+    class_weight : None, "balanced" or dict
+        As in ``OneVsRest``.
 
     Attributes
     ----------

@@ -19,6 +19,7 @@ from mllib.base import (
     check_features,
     check_fitted,
     check_rng,
+    check_sample_weight,
     check_scalar,
     check_square,
     check_vector,
@@ -30,7 +31,7 @@ from mllib.base import (
 from mllib.chunks import ColumnMoments, as_passes, chunk_parts, column_moments, reduce_chunks
 from mllib.discriminant_analysis import ClassStatistics
 from mllib.explained import explain_errors
-from mllib.k_means import k_means, k_means_plus_plus
+from mllib.k_means import k_means, k_means_plus_plus, k_means_restarts
 from mllib.model_selection import bic
 from mllib.numerics import (
     gaussian_log_density,
@@ -1138,12 +1139,18 @@ def _log_joint_cholesky(X, params, W, half_log_det):
     return out
 
 
-def _posterior_in_place(log_joint):
-    """Turn log p(x_i, z_i = k), shape (K, n), into gamma in place; return sum_i log p(x_i)."""
+def _posterior_in_place(log_joint, s=None):
+    """Turn log p(x_i, z_i = k), shape (K, n), into gamma in place; return sum_i log p(x_i).
+
+    With weights gamma_ik and log p(x_i) are multiplied by s_i.
+    """
     top = log_joint.max(axis=0)
     log_joint -= top
     np.exp(log_joint, out=log_joint)
     total = log_joint.sum(axis=0)
+    if s is not None:
+        log_joint *= s / total
+        return float(s @ (top + np.log(total)))
     log_joint /= total
     return float(top.sum() + np.log(total).sum())
 
@@ -1151,9 +1158,10 @@ def _posterior_in_place(log_joint):
 class _FastStatistics:
     """`sufficient_statistics` of one centred sample, by chunks, in few matrix products."""
 
-    def __init__(self, X, labels, covariance_type):
+    def __init__(self, X, labels, covariance_type, weights=None):
         d = X.shape[1]
-        self.X, self.labels = X, labels
+        self.X, self.labels, self.weights = X, labels, weights
+        self.n = len(X) if weights is None else weights.sum()
         self.diagonal = covariance_type in ("diag", "spherical")
         p = 1 + 2 * d + (0 if self.diagonal else d * (d - 1) // 2)
         self.rows = int(max(64, min(len(X), 2**17 // p)))
@@ -1178,7 +1186,8 @@ class _FastStatistics:
             log_joint = C @ F if polynomial else _log_joint_cholesky(X, params, W, half_log_det)
             if self.labels is not None:
                 _only_known(log_joint.T, self.labels[chunk])
-            value += _posterior_in_place(log_joint)
+            s = None if self.weights is None else self.weights[chunk]
+            value += _posterior_in_place(log_joint, s)
             moments = moments + log_joint @ F.T
         return self._unpack(moments, value)
 
@@ -1190,15 +1199,16 @@ class _FastStatistics:
         if not self.diagonal:
             i, j = _pairs(d)
             products[:, i, j] = products[:, j, i] = moments[:, 2 * d + 1 :]
-        return MixtureStatistics(moments[:, 0], moments[:, 1 : d + 1], products, value, len(self.X))
+        return MixtureStatistics(moments[:, 0], moments[:, 1 : d + 1], products, value, self.n)
 
 
-def _fit_fast(X, start, *, covariance_type, floor, prior, labels, max_iter, tol):
+def _fit_fast(X, start, *, covariance_type, floor, prior, labels, max_iter, tol, weights=None):
     """Return what `fit_mixture` returns, without its warning, by `_FastStatistics` of (X - c)/s."""
-    (n, d), centre = X.shape, X.mean(axis=0)
+    d, centre = X.shape[1], X.mean(axis=0)
     Z = X - centre
     s = np.sqrt(np.einsum("ij,ij->", Z, Z) / Z.size)
-    statistics = _FastStatistics(Z / s, labels, covariance_type)
+    statistics = _FastStatistics(Z / s, labels, covariance_type, weights)
+    n = statistics.n
     floor = None if floor is None else floor / s**2
     prior = None if prior is None else InverseWishart(prior.dof, prior.scale / s**2)
     start = MixtureParams(start.weights, (start.means - centre) / s, start.covariances / s**2)
@@ -1234,6 +1244,58 @@ def _labelled_start(X, labels, K, rng, **options):
         present = np.append(present, k)
     nearest = squared_distances(X, centres).argmin(axis=1)
     return start_from_labels(X, np.where(known, labels, nearest), K, **options)
+
+
+def _different_rows(X, weights):
+    """Return the different rows in an order of their own, and how often each stands in X.
+
+    None in place of the latter means that every row stands there once, as X has them.
+    """
+    if weights is None or (weights == 1).all():
+        with np.errstate(over="ignore", invalid="ignore"):
+            along = np.sort(X @ np.random.default_rng(0).standard_normal(X.shape[1]))
+        if (along[1:] > along[:-1]).all():  # equal rows would be equal along any direction
+            return X, None
+        weights = np.ones(len(X))
+    X, weights = X[weights > 0], weights[weights > 0]
+    rows, place = np.unique(X, axis=0, return_inverse=True)
+    times = np.bincount(place.ravel(), weights)
+    return (X, None) if (times == 1).all() else (rows, times)
+
+
+def _column_moments(X, s):
+    """Return the number, mean, scatter and range of the columns, for s_i copies of each row."""
+    mean = s @ X / s.sum()
+    return ColumnMoments(s.sum(), mean, s @ (X - mean) ** 2, X.min(axis=0), X.max(axis=0))
+
+
+def _weighted_start(X, R, s, **options):
+    """Return the parameters of the M-step for s_i copies of each row."""
+    R = R * s[:, None]
+    N = R.sum(axis=0)
+    mu = (R.T @ X) / N[:, None]
+    S = np.stack([(R[:, k, None] * (X - mu[k])).T @ (X - mu[k]) for k in range(len(N))])
+    return _assemble(N, mu, S, None, options["covariance_type"], options["floor"], None)
+
+
+def _weighted_starts(X, s, K, init, n_init, rng, **options):
+    """Yield the parameters that the restarts begin from, for s_i copies of each different row."""
+    check_choice(init, "init", ("k-means", "random"))
+    pooled = _weighted_start(X, np.ones((len(X), 1)), s, **options)
+    for _ in range(check_scalar(n_init, "n_init", low=1, integer=True)):
+        if init == "random":
+            means = X[rng.choice(len(X), size=K, replace=False, p=s / s.sum())]
+            covariances = np.repeat(pooled.covariances, K, axis=0)
+            yield MixtureParams(np.full(K, 1 / K), means, covariances)
+            continue
+        R = np.eye(K)[k_means_restarts(X, K, rng, n_init=1, sample_weight=s)[0].labels]
+        start = _weighted_start(X, R, s, **options)
+        counts = s @ R
+        if options["covariance_type"] != "tied" and (counts <= X.shape[1]).any():
+            mean = np.einsum("k,kij->ij", start.weights, start.covariances)
+            small = (counts <= X.shape[1])[:, None, None]
+            start = start._replace(covariances=np.where(small, mean, start.covariances))
+        yield start
 
 
 def _starts(X, K, init, n_init, labels, rng, **options):
@@ -1341,9 +1403,14 @@ class GaussianMixture(DensityEstimator):
         self.random_state = random_state
         self.workers = workers
 
-    def fit(self, X, y=None, labels=None):
-        """Fit to rows X, y is ignored; labels (-1 for unknown) fix the components of some rows."""
+    def fit(self, X, y=None, labels=None, sample_weight=None):
+        """Fit to rows X, y is ignored; labels (-1 for unknown) fix the components of some rows.
+
+        A whole weight counts a row that often. Rows without labels that stand in X repeatedly are
+        taken as one row with a weight.
+        """
         X = check_array(X, min_samples=2)
+        s = check_sample_weight(sample_weight, len(X))
         K, family = self.n_components, self.covariance_type
         check_scalar(K, "n_components", low=1, integer=True)
         check_choice(family, "covariance_type", COVARIANCE_TYPES)
@@ -1353,13 +1420,29 @@ class GaussianMixture(DensityEstimator):
                 f"use fewer components."
             )
         labels, prior = _check_known(labels, len(X), K), self.covariance_prior
-        floor, prior = variance_floor(X, self.covariance_floor), _check_prior(prior, X.shape[1])
+        if labels is None:
+            rows, times = _different_rows(X, s)
+            if s is not None and len(rows) < max(2, K):
+                raise ValueError(
+                    f"X has {len(rows)} different rows of positive weight, n_components={K} need "
+                    f"at least {max(2, K)}: use fewer components."
+                )
+            X, s = (rows, times) if len(rows) >= max(2, K) else (X, None)
+        elif s is not None:
+            X, labels, s = X[s > 0], labels[s > 0], s[s > 0]
+        moments = X if s is None else _column_moments(X, s)
+        floor = variance_floor(moments, self.covariance_floor)
+        prior = _check_prior(prior, X.shape[1])
         family = {"covariance_type": family, "floor": floor}
         rng = random_generator(self.random_state)
         options = {"prior": prior, "labels": labels, "max_iter": self.max_iter, "tol": self.tol}
-        starts = _starts(X, K, self.init, self.n_init, labels, rng, **family)
-        fits = map_over(partial(_fit_fast, X, **family, **options), starts, self.workers)
-        return self._store(fits, *X.shape)
+        if s is None or labels is not None or isinstance(self.init, tuple):
+            starts = _starts(X, K, self.init, self.n_init, labels, rng, **family)
+        else:
+            starts = _weighted_starts(X, s, K, self.init, self.n_init, rng, **family)
+        fit = partial(_fit_fast, X, weights=s, **family, **options)
+        fits = map_over(fit, starts, self.workers)
+        return self._store(fits, len(X) if s is None else s.sum(), X.shape[1])
 
     def fit_chunks(self, chunks, workers=1):
         """Fit to chunks X, all read once before the first and once in each iteration; return self.

@@ -21,6 +21,7 @@ from mllib.base import (
     check_array,
     check_choice,
     check_features,
+    check_sample_weight,
     check_scalar,
     check_square,
     check_targets,
@@ -31,6 +32,7 @@ from mllib.base import (
 from mllib.decision_theory import squared
 from mllib.explained import explain_errors
 from mllib.least_squares import LinearRegression, least_squares, log_likelihood
+from mllib.numerics import weighted_rows
 from mllib.ridge_and_lasso import Ridge, centre
 
 __all__ = [
@@ -990,6 +992,28 @@ def _fast_search(X, y, lambdas, criterion, intercept):
     return RidgeSearch(lambdas, scores, df, int(np.argmin(scores)))
 
 
+def _weighted_search(X, y, s, lambdas, criterion, intercept):
+    """Return what ``ridge_search`` does for s_i copies of row i, without making them.
+
+    The fit to the rows sqrt(s_i) (x_i, y_i) is that of the copies; of its leverages and residuals
+    a copy has the shares 1 / s_i and 1 / sqrt(s_i).
+    """
+    X, y, lambdas = _check_search(X, y, lambdas, criterion)
+    Z, t = weighted_rows(X, y, s, bool(intercept))[:2]
+    s, total = s[s > 0], s.sum()
+    U, values = _directions(Z, False)
+    scores, df = [], []
+    for lam in lambdas:
+        f = _factors(values, lam)
+        r, h = t - U @ (f * (U.T @ t)), U**2 @ f + intercept * s / total
+        if criterion == "gcv":
+            scores.append(_gcv(r * np.sqrt(len(s) / total), h * len(s) / total))
+        else:
+            scores.append(s @ _loo(r / np.sqrt(s), h / s) ** 2 / total)
+        df.append(h.sum())
+    return RidgeSearch(lambdas, np.array(scores), np.array(df), int(np.argmin(scores)))
+
+
 # Functions: evidence and its approximation ---------------------------------------------------
 
 
@@ -1089,7 +1113,8 @@ def laplace_log_evidence(log_joint, A):
 class RidgeCV(Regressor):
     """Ridge regression whose penalty minimises leave-one-out or generalised cross-validation.
 
-    f(x) = b + w^T x minimises sum_i (y_i - b - w^T x_i)^2 + lam ||w||^2, lam from ``lambdas``.
+    f(x) = b + w^T x minimises sum_i s_i (y_i - b - w^T x_i)^2 + lam ||w||^2, lam from ``lambdas``.
+    A whole weight s_i counts a row that often, and one copy of it is left out at a time.
 
     Parameters
     ----------
@@ -1122,14 +1147,18 @@ class RidgeCV(Regressor):
         self.criterion = criterion
         self.fit_intercept = fit_intercept
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Choose the penalty, fit with it on all rows, and return self."""
         X, y = check_array(X, min_samples=2), check_targets(y, "RidgeCV")
         intercept = _check_flag(self.fit_intercept, "fit_intercept")
-        search = _fast_search(X, y, self.lambdas, self.criterion, intercept)
+        s = check_sample_weight(sample_weight, len(X))
+        if s is None:
+            search = _fast_search(X, y, self.lambdas, self.criterion, intercept)
+        else:
+            search = _weighted_search(X, y, s, self.lambdas, self.criterion, intercept)
         self.lambda_, self.scores_ = search.lam, search.scores
         model = Ridge(search.lam, intercept) if search.lam > 0 else LinearRegression(intercept)
-        model.fit(X, y)
+        model.fit(X, y, s)
         self.coef_, self.intercept_ = model.coef_, model.intercept_
         self.n_features_in_ = X.shape[1]
         return self

@@ -21,6 +21,7 @@ from mllib.base import (
     check_scalar,
     check_targets,
     check_vector,
+    class_factors,
     convergence_warning,
     random_generator,
 )
@@ -799,6 +800,8 @@ class MLPClassifier(_MLP, Classifier):
         Share of rows held out.
     patience : int
     random_state : None, int or numpy.random.Generator
+    class_weight : None, "balanced" or dict
+        Factor for the weights s_i of the examples of each class.
 
     Attributes
     ----------
@@ -820,6 +823,41 @@ class MLPClassifier(_MLP, Classifier):
     array([0, 1, 1, 0])
     """
 
+    def __init__(
+        self,
+        hidden_layer_sizes=(100,),
+        *,
+        activation="relu",
+        alpha=1e-3,
+        solver="adam",
+        learning_rate=0.01,
+        momentum=0.9,
+        batch_size=200,
+        max_iter=200,
+        tol=1e-4,
+        early_stopping=False,
+        validation_fraction=0.1,
+        patience=20,
+        random_state=0,
+        class_weight=None,
+    ):
+        super().__init__(
+            hidden_layer_sizes,
+            activation=activation,
+            alpha=alpha,
+            solver=solver,
+            learning_rate=learning_rate,
+            momentum=momentum,
+            batch_size=batch_size,
+            max_iter=max_iter,
+            tol=tol,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            patience=patience,
+            random_state=random_state,
+        )
+        self.class_weight = class_weight
+
     def fit(self, X, y, sample_weight=None):
         """Train on X of shape (n, d), labels y and weights, both of shape (n,); return self."""
         X = check_array(X)
@@ -836,6 +874,7 @@ class MLPClassifier(_MLP, Classifier):
                 f"MLPClassifier needs at least 2 classes in y, got {len(kept)} class: add samples "
                 f"of another class."
             )
+        s = s * class_factors(self.class_weight, classes, index, s)
         Y = (index[:, None] == kept).astype(float)
         binary = len(kept) == 2
         self._train(X, Y[:, 1:] if binary else Y, s, "sigmoid" if binary else "softmax")

@@ -11,6 +11,7 @@ __all__ = [
     "log_sum_exp",
     "safe_log",
     "squared_distances",
+    "weighted_rows",
 ]
 
 
@@ -62,6 +63,43 @@ def centred_columns(X):
         same = same[(X[:, same] == X[0, same]).all(axis=0)]
         mean[same] = X[0, same]  # the mean of equal numbers need not be that number once rounded
     return X - mean, mean
+
+
+def weighted_rows(X, y, s, centre=True):
+    """Return the rows sqrt(s_i) (x_i - x_mean, y_i - y_mean), x_mean and y_mean, all weighted.
+
+    Their sum of squared residuals is sum_i s_i (y_i - b - w^T x_i)^2 at the best offset b, so that
+    a fit of them without an offset is the weighted fit of the sample with one. Rows of weight 0 are
+    left out; without ``centre`` the means are 0.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    y : array of shape (n,)
+    s : array of shape (n,)
+        At least 0 each, not all 0.
+    centre : bool
+
+    Returns
+    -------
+    tuple
+        Arrays of shape (m, d), (m,) and (d,), and a float; m rows have a positive weight.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [2.0]]), np.array([4.0, 8.0])
+    >>> weighted_rows(X, y, np.array([1.0, 1.0]))
+    (array([[-1.],
+           [ 1.]]), array([-2.,  2.]), array([1.]), 6.0)
+    """
+    X, y, s = X[s > 0], y[s > 0], s[s > 0]
+    root = np.sqrt(s)
+    if not centre:
+        return root[:, None] * X, root * y, np.zeros(X.shape[1]), 0.0
+    (Z, x_mean), (t, y_mean) = centred_columns(X), centred_columns(y[:, None])
+    x_shift, y_shift = s @ Z / s.sum(), s @ t / s.sum()
+    t = (t - y_shift)[:, 0]
+    return root[:, None] * (Z - x_shift), root * t, x_mean + x_shift, float((y_mean + y_shift)[0])
 
 
 def cholesky_with_jitter(A, name="A"):

@@ -510,6 +510,26 @@ def _kernel_components(K, k, shape):
     return KernelComponents(A / np.sqrt(values), values / n, K.mean(axis=0))
 
 
+def _weighted_components(K, k, shape, s):
+    """Return what ``_kernel_components`` does for s_i copies of point i, but alpha for their sums.
+
+    S^{1/2} K_c S^{1/2} has the eigenvalues of the kernel matrix of the copies; an eigenvector u
+    becomes one of theirs if each copy of point i gets u_i / sqrt(s_i).
+    """
+    root, means = np.sqrt(s), K @ (s / s.sum())
+    C = K - means[:, None] - means + means @ s / s.sum()
+    values, U = _largest(root[:, None] * C * root, len(K) if k is None else min(k, len(K)))
+    k = _positive(_optional(k), values, K, shape)
+    A = fixed_signs(U[:, :k] / root[:, None])
+    return KernelComponents(s[:, None] * A / np.sqrt(values[:k]), values[:k] / s.sum(), means)
+
+
+def _weighted_scores(k_x, components, s):
+    """Return what ``kernel_scores`` does where the means of the features are weighted ones."""
+    share, means = s / s.sum(), components.means
+    return (k_x - share @ k_x - (means - share @ means)[:, None]).T @ components.alpha
+
+
 def kernel_scores(k_x, components):
     """Return the scores alpha^T k_xc of new points, k_xc being the centred kernel vector.
 
@@ -801,7 +821,8 @@ class KernelPCA(Transformer):
     Attributes
     ----------
     dual_coef_ : array of shape (n, k)
-        alpha: v_j = sum_i alpha_ij (phi(x_i) - mean) has length 1.
+        alpha: v_j = sum_i alpha_ij (phi(x_i) - mean) has length 1; the mean is weighted if the
+        rows are.
     explained_variance_ : array of shape (k,)
         lambda_j, the variance of score j over the training points.
     X_fit_ : array of shape (n, d)
@@ -838,19 +859,32 @@ class KernelPCA(Transformer):
             return linear_kernel
         if isinstance(self.ell, str):
             check_choice(self.ell, "ell", ("scale",))
-            self.ell_ = default_width(X)
+            self.ell_ = default_width(X, self._weights)
         else:
             self.ell_ = check_scalar(self.ell, "ell", low=0, open_low=True)
         if self.kernel == "rbf":
             return partial(rbf_kernel, ell=self.ell_)
         return partial(polynomial_kernel, r=self.degree, c=self.coef0, ell=self.ell_)
 
-    def fit(self, X, y=None):
-        """Fit to X of shape (n, d) and return self."""
+    def fit(self, X, y=None, sample_weight=None):
+        """Fit to X of shape (n, d); a whole weight counts a row that often; return self.
+
+        Rows of weight 0 are left out, also of ``X_fit_``; a precomputed kernel takes no weights.
+        """
         X = check_array(X, min_samples=2)
+        s = self._weights = _check_weights(sample_weight, len(X))
+        if s is not None:
+            if isinstance(self.kernel, str) and self.kernel == "precomputed":
+                raise ValueError("sample_weight needs the points: pass the kernel itself.")
+            X, s = X[s > 0], s[s > 0]
+            self._weights = s
         centre = X.mean(axis=0) if self.kernel == "linear" else 0.0
         k = self._choose(X)
-        found = _kernel_components(k(X - centre, X - centre), self.n_components, X.shape)
+        K = k(X - centre, X - centre)
+        if s is None:
+            found = _kernel_components(K, self.n_components, X.shape)
+        else:
+            found = _weighted_components(K, self.n_components, X.shape, s)
         self._found, self.X_fit_, self._centre = found, X, centre
         self.dual_coef_, self.explained_variance_ = found.alpha, found.variances
         self.n_features_in_, self._n_features_out = X.shape[1], len(found.variances)
@@ -866,7 +900,10 @@ class KernelPCA(Transformer):
         if self.kernel == "precomputed":
             return kernel_scores(X.T, self._found)
         k, centre = self._choose(self.X_fit_), self._centre
-        return kernel_scores(k(self.X_fit_ - centre, X - centre), self._found)
+        k_x = k(self.X_fit_ - centre, X - centre)
+        if self._weights is None:
+            return kernel_scores(k_x, self._found)
+        return _weighted_scores(k_x, self._found, self._weights)
 
 
 class Isomap(Transformer):

@@ -19,6 +19,7 @@ from mllib.base import (
     check_signs,
     check_square,
     check_vector,
+    check_weighted_X_y,
     check_X_y,
     convergence_warning,
     random_generator,
@@ -669,9 +670,9 @@ class Perceptron(_BinaryLinear):
 
 
 class BatchPerceptron(_BinaryLinear):
-    """Binary linear classifier trained by gradient descent on E_P(w) = sum of -y_i w^T x_i.
+    """Binary linear classifier trained by gradient descent on E_P(w) = sum of -s_i y_i w^T x_i.
 
-    The sum runs over the misclassified examples.
+    The sum runs over the misclassified examples; the weights s_i are 1 unless given.
 
     Parameters
     ----------
@@ -681,6 +682,8 @@ class BatchPerceptron(_BinaryLinear):
         Whether to add a constant input 1 for the offset.
     max_iter : int
         Steps at most.
+    class_weight : None, "balanced" or dict
+        Factor for the weights s_i of the examples of each class.
 
     Attributes
     ----------
@@ -694,15 +697,22 @@ class BatchPerceptron(_BinaryLinear):
     Book: perceptron-perceptron-loss. Duda, Hart and Stork (2001), section 5.5.
     """
 
-    def __init__(self, eta=1.0, fit_intercept=True, max_iter=1000):
+    def __init__(self, eta=1.0, fit_intercept=True, max_iter=1000, class_weight=None):
         self.eta = eta
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
+        self.class_weight = class_weight
 
-    def fit(self, X, y):
-        """Train on X of shape (n, d) and two classes of labels y of shape (n,); return self."""
-        X, classes, y = self._check_sample(X, y)
+    def fit(self, X, y, sample_weight=None):
+        """Train on X of shape (n, d) and two classes of labels y of shape (n,); return self.
+
+        E_P is linear in each x_i, so an example of weight s_i is the example s_i x_i.
+        """
+        name = type(self).__name__
+        X, classes, index, s, _ = check_weighted_X_y(X, y, sample_weight, self.class_weight, name)
+        X, classes, y = self._check_sample(X, classes[index])
         A = add_intercept(X) if self.fit_intercept else X
+        A = A if s is None else s[:, None] * A
         run = batch_perceptron(A, y, eta=self.eta, max_iter=self.max_iter)
         if not run.converged:
             convergence_warning(

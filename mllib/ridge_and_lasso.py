@@ -17,6 +17,7 @@ from mllib.base import (
     check_array,
     check_features,
     check_flag,
+    check_sample_weight,
     check_scalar,
     check_square,
     check_targets,
@@ -29,7 +30,10 @@ from mllib.compiled import compiled, compiling
 from mllib.explained import explain_errors
 from mllib.least_squares import regression_chunk, solve_statistics
 from mllib.linear_algebra import ProductSums, outer_product_sum
-from mllib.numerics import centred_columns
+from mllib.numerics import (
+    centred_columns,
+    weighted_rows,
+)
 
 __all__ = [
     "Centred",
@@ -1194,7 +1198,7 @@ def _fast_ridge(X, y, lam):
 class _Linear(Regressor):
     """What the linear models share: a fit of the centred sample, and the offset afterwards."""
 
-    def _centred(self, X, y):
+    def _centred(self, X, y, sample_weight):
         X, y = check_array(X), check_targets(y, type(self).__name__)
         if len(X) != len(y):
             raise ValueError(
@@ -1203,6 +1207,9 @@ class _Linear(Regressor):
             )
         _penalty(self.lam)
         check_flag(self.fit_intercept, "fit_intercept")
+        s = check_sample_weight(sample_weight, len(X))
+        if s is not None:
+            return Centred(*weighted_rows(X, y, s, bool(self.fit_intercept)))
         if self.fit_intercept:
             return centre(X, y)
         return Centred(X, y, np.zeros(X.shape[1]), 0.0)
@@ -1219,7 +1226,9 @@ class _Linear(Regressor):
 
 
 class Ridge(_Linear):
-    """Linear regression by minimising sum_i (y_i - b - w^T x_i)^2 + lam ||w||^2; b is free.
+    """Linear regression by minimising sum_i s_i (y_i - b - w^T x_i)^2 + lam ||w||^2; b is free.
+
+    The weights s_i are 1 unless given.
 
     Parameters
     ----------
@@ -1248,9 +1257,9 @@ class Ridge(_Linear):
         self.lam = lam
         self.fit_intercept = fit_intercept
 
-    def fit(self, X, y):
-        """Fit to X of shape (n, d) and y of shape (n,); return self."""
-        data = self._centred(X, y)
+    def fit(self, X, y, sample_weight=None):
+        """Fit to X of shape (n, d) and y of shape (n,); a whole weight counts a row that often."""
+        data = self._centred(X, y, sample_weight)
         A, unit = _in_units(data.X)
         if unit < 1 and not np.isfinite(float(self.lam) / unit / unit):
             A, unit = data.X, 1.0  # so small beside lam that squares that vanish do not matter
@@ -1273,7 +1282,9 @@ class Ridge(_Linear):
 
 
 class Lasso(_Linear):
-    """Linear regression by minimising sum_i (y_i - b - w^T x_i)^2 + lam ||w||_1; b is free.
+    """Linear regression by minimising sum_i s_i (y_i - b - w^T x_i)^2 + lam ||w||_1; b is free.
+
+    The weights s_i are 1 unless given.
 
     Up to 1000 features the path is followed from its start to lam, which is exact; beyond that, and
     if the path's rounding shows in the duality gap, coordinates descend until the gap is small.
@@ -1317,9 +1328,9 @@ class Lasso(_Linear):
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, X, y):
-        """Fit to X of shape (n, d) and y of shape (n,); return self."""
-        data = self._centred(X, y)
+    def fit(self, X, y, sample_weight=None):
+        """Fit to X of shape (n, d) and y of shape (n,); a whole weight counts a row that often."""
+        data = self._centred(X, y, sample_weight)
         check_scalar(self.tol, "tol", low=0)
         check_scalar(self.max_iter, "max_iter", low=1, integer=True)
         (A, unit), (t, y_unit) = _in_units(data.X), _in_units(data.y)

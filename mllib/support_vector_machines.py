@@ -20,6 +20,7 @@ from mllib.base import (
     check_signs,
     check_square,
     check_vector,
+    check_weighted_X_y,
     check_X_y,
     convergence_warning,
 )
@@ -289,8 +290,8 @@ def hinge_objective(w, b, X, y, C):
 
 def _primal_value(norm2, f, y, C):
     """||w||^2/2 + C sum xi; for C = inf that of (w, b) scaled to functional margin 1."""
-    if np.isfinite(C):
-        return float(0.5 * norm2 + C * hinge(y * f).sum())
+    if np.isfinite(C).all():
+        return float(0.5 * norm2 + np.sum(C * hinge(y * f)))
     gamma = np.min(y * f)
     return float(0.5 * norm2 / gamma**2) if gamma > 0 else np.inf
 
@@ -431,7 +432,7 @@ def _up_low(alpha, y, C, tol=0.0):
 
 
 def _rounding(alpha, C):
-    return 1e-8 * (max(alpha.max(), 0.0) if np.isinf(C) else C)
+    return 1e-8 * np.where(np.isinf(C), max(alpha.max(), 0.0), C)
 
 
 def _bracket(alpha, F, y, C, tol=0.0):
@@ -546,6 +547,10 @@ def support_vectors(alpha, f, y, C, *, tol=1e-6):
     m = y * check_vector(f, "f", length=len(y))
     _check_C(C, hard=True)
     check_scalar(tol, "tol", low=0)
+    return _sorted_by_margin(alpha, m, C, tol)
+
+
+def _sorted_by_margin(alpha, m, C, tol):
     zero = _rounding(alpha, C)
     support, free = alpha > zero, (alpha > zero) & (alpha < C - zero)
     on = support & (free | (m >= 1 - tol))
@@ -653,16 +658,17 @@ def _exchange(alpha, F, y, C, k, rows, slot, scale, trace, step, tol, max_iter):
     """Make steps of ``smo``, in place, until it ends or needs something.
 
     k is the diagonal of K, and K_i stands in rows[slot[i]]; slot[i] = -1 where it is still unknown.
+    C[i] is the bound of alpha[i]; either all are finite or none is.
     Return the index of the row that is needed or what else the matter is, the number of steps made,
     and the violation.
     """
     up, low = np.empty(len(y), dtype=np.bool_), np.empty(len(y), dtype=np.bool_)
     for s in range(len(y)):  # which y_s alpha_s may grow, and which may shrink
-        up[s] = alpha[s] < C if y[s] > 0 else alpha[s] > 0
-        low[s] = alpha[s] > 0 if y[s] > 0 else alpha[s] < C
+        up[s] = alpha[s] < C[s] if y[s] > 0 else alpha[s] > 0
+        low[s] = alpha[s] > 0 if y[s] > 0 else alpha[s] < C[s]
     # two images of one point: no distance, but a step of finite length unless C is infinite
-    small = 1e-12 * scale if np.inf > C else 1e-14 * scale
-    least = small if np.inf > C else 1e-290 * min(scale, 1.0)
+    small = 1e-12 * scale if np.inf > C[0] else 1e-14 * scale
+    least = small if np.inf > C[0] else 1e-290 * min(scale, 1.0)
     while True:
         i, highest, lowest = 0, -np.inf, np.inf
         for s in range(len(y)):
@@ -688,16 +694,16 @@ def _exchange(alpha, F, y, C, k, rows, slot, scale, trace, step, tol, max_iter):
         if slot[j] < 0:
             return j, step, highest - lowest
         K_j = rows[slot[j]]
-        room_i = C - alpha[i] if y[i] > 0 else alpha[i]
-        room_j = alpha[j] if y[j] > 0 else C - alpha[j]
+        room_i = C[i] - alpha[i] if y[i] > 0 else alpha[i]
+        room_j = alpha[j] if y[j] > 0 else C[j] - alpha[j]
         t = min(slope / curve, room_i, room_j)
         if not t < 1e280:
             return _UNBOUNDED, step, highest - lowest
-        alpha[i] = alpha[i] + y[i] * t if t < room_i else (C if y[i] > 0 else 0.0)
-        alpha[j] = alpha[j] - y[j] * t if t < room_j else (0.0 if y[j] > 0 else C)
+        alpha[i] = alpha[i] + y[i] * t if t < room_i else (C[i] if y[i] > 0 else 0.0)
+        alpha[j] = alpha[j] - y[j] * t if t < room_j else (0.0 if y[j] > 0 else C[j])
         for s in (i, j):
-            up[s] = alpha[s] < C if y[s] > 0 else alpha[s] > 0
-            low[s] = alpha[s] > 0 if y[s] > 0 else alpha[s] < C
+            up[s] = alpha[s] < C[s] if y[s] > 0 else alpha[s] > 0
+            low[s] = alpha[s] > 0 if y[s] > 0 else alpha[s] < C[s]
         trace[step + 1] = trace[step] + t * slope - 0.5 * t**2 * (k[i] + k[j] - 2 * K_i[j])
         step += 1
         for s in range(len(y)):
@@ -705,11 +711,15 @@ def _exchange(alpha, F, y, C, k, rows, slot, scale, trace, step, tol, max_iter):
 
 
 def _solve(rows, y, C, tol, max_iter):
-    """``smo`` with the rows of a kernel: hand over those that ``_exchange`` asks for."""
+    """``smo`` with the rows of a kernel: hand over those that ``_exchange`` asks for.
+
+    C may be an array, with the bound of each multiplier.
+    """
+    bounds = np.full(rows.n, C, dtype=np.float64)
     alpha, F, trace, step, needed = np.zeros(rows.n), y.copy(), np.zeros(1000), 0, 0
     while needed != _DONE:
         needed, step, violation = _exchange(
-            alpha, F, y, float(C), rows.diagonal, rows.table, rows.slot, rows.scale, trace, step,
+            alpha, F, y, bounds, rows.diagonal, rows.table, rows.slot, rows.scale, trace, step,
             tol, max_iter,
         )  # fmt: skip
         if needed == _TRACE_FULL:
@@ -838,6 +848,11 @@ def linear_svm(X, y, C=1.0, *, loss="hinge", fit_intercept=True, tol=1e-6, max_i
     >>> run.w.round(4), abs(round(run.b, 4))
     (array([1.]), 0.0)
     """
+    return _primal_svm(X, y, C, loss, fit_intercept, tol, max_iter)
+
+
+def _primal_svm(X, y, C, loss, fit_intercept, tol, max_iter, s=1.0):
+    """``linear_svm`` with weights s_i on the losses."""
     X = check_array(X)
     y = check_signs(y, len(X))
     _check_two_sides(y)
@@ -849,36 +864,43 @@ def linear_svm(X, y, C=1.0, *, loss="hinge", fit_intercept=True, tol=1e-6, max_i
         raise _price_too_high()
     if X.shape[1] > len(X):  # w is a combination of the rows: work in their span
         Q, R = np.linalg.qr(X.T)
-        run = _linear_svm(R.T, y, C, loss, fit_intercept, tol, max_iter)
+        run = _linear_svm(R.T, y, C, loss, fit_intercept, tol, max_iter, s)
         return run._replace(w=Q @ run.w)
-    return _linear_svm(X, y, C, loss, fit_intercept, tol, max_iter)
+    return _linear_svm(X, y, C, loss, fit_intercept, tol, max_iter, s)
 
 
-def _linear_svm(X, y, C, loss, fit_intercept, tol, max_iter):
+def _linear_svm(X, y, C, loss, fit_intercept, tol, max_iter, s=1.0):
+    """``linear_svm`` with weights s_i on the losses.
+
+    The row sqrt(s_i) (x_i, 1) and the margin sqrt(s_i) in place of (x_i, 1) and 1 make C s_i of the
+    price of a square, and the same with the cap C sqrt(s_i) of a hinge.
+    """
+    root = np.sqrt(np.full(len(X), s, dtype=np.float64))
     A = y[:, None] * (add_intercept(X) if fit_intercept else X)
+    B = A if np.ndim(s) == 0 else root[:, None] * A
     penalty = np.ones(A.shape[1])
     penalty[: int(fit_intercept)] = 0.0
     u, trace = np.zeros(A.shape[1]), []
     squared = loss == "squared_hinge"
     h = 1.0
     while True:
-        q, cap = (2 * C, np.inf) if squared else (C / h, C)
-        u, alpha, values = _newton_margin(A, penalty, u, q, cap, max_iter - len(trace))
+        q, cap = (2 * C, None) if squared else (C / h, C * root)
+        u, a, values = _newton_margin(B, root, penalty, u, q, cap, max_iter - len(trace))
         trace += values
-        run = _linear_run(A, y, penalty, u, alpha, C, squared, trace, tol)
+        run = _linear_run(A, y, penalty, u, root * a, C * root**2, squared, trace, tol)
         if run.converged or squared or len(trace) >= max_iter or h < 1e-12:
             return run
         h *= 0.1
 
 
-def _newton_margin(A, penalty, u, q, cap, max_steps):
-    """Minimise sum penalty u^2 / 2 + sum_i phi(1 - (A u)_i) by Newton steps with a line search.
+def _newton_margin(A, goal, penalty, u, q, cap, max_steps):
+    """Minimise sum penalty u^2 / 2 + sum_i phi(goal_i - (A u)_i) by Newton steps, searching lines.
 
-    phi(v) = a v - a^2 / 2q with a = phi'(v) = min(max(q v, 0), cap): zero, then curved, then
-    straight. Only the curved examples enter the second derivative. Return u, a and the objective
-    after each step.
+    phi(v) = a v - a^2 / 2q with a = phi'(v) = min(max(q v, 0), cap_i): zero, then curved, then
+    straight; without cap it stays curved. Only the curved examples enter the second derivative.
+    Return u, a and the objective after each step.
     """
-    v, values = 1 - A @ u, []
+    v, values = goal - A @ u, []
     a, now = _pull(q * v, cap)
     before, G = np.zeros(len(A), dtype=bool), np.zeros((A.shape[1], A.shape[1]))
     for _ in range(max(1, max_steps)):
@@ -900,7 +922,7 @@ def _pull(w, cap):
     """Return a = w cut to [0, cap], and which of its entries lie strictly between."""
     now = w > 0
     a = np.where(now, w, 0.0)
-    if cap < np.inf:
+    if cap is not None:
         now &= w < cap
         np.minimum(a, cap, out=a)
     return a, now
@@ -940,7 +962,7 @@ def _line_search(u, v, step, z, penalty, q, cap):
     def slope(t):
         np.subtract(qv, qz if t == 1 else t * qz, out=w)
         np.maximum(w, 0.0, out=w)
-        if cap < np.inf:
+        if cap is not None:
             np.minimum(w, cap, out=w)
         return constant + t * linear - w @ z
 
@@ -972,10 +994,9 @@ def _linear_run(A, y, penalty, u, alpha, C, squared, trace, tol):
         ratio = min(plus, minus) / max(plus, minus, 1e-300)
         alpha = np.where((y > 0) == (plus > minus), ratio * alpha, alpha)
     xi = np.maximum(0.0, 1 - A @ u)
-    loss = xi @ xi if squared else xi.sum()
-    primal = 0.5 * penalty @ u**2 + C * loss
+    primal = 0.5 * penalty @ u**2 + C @ (xi**2 if squared else xi)
     dual = alpha.sum() - 0.5 * penalty @ (alpha @ A) ** 2
-    dual -= 0.25 * alpha @ alpha / C if squared else 0.0
+    dual -= 0.25 * alpha @ (alpha / C) if squared else 0.0
     gap = float(primal - dual)
     w, b = (u[1:], float(u[0])) if free_offset else (u, 0.0)
     return LinearRun(
@@ -1163,9 +1184,10 @@ class _MarginClassifier(Classifier):
 
 
 class SVC(_MarginClassifier):
-    """Soft-margin support vector machine: min ||w||^2 / 2 + C sum_i [1 - y_i f(x_i)]_+.
+    """Soft-margin support vector machine: min ||w||^2 / 2 + C sum_i s_i [1 - y_i f(x_i)]_+.
 
-    f(x) = w^T phi(x) + b = sum_i alpha_i y_i k(x_i, x) + b, found through the dual by ``smo``.
+    f(x) = w^T phi(x) + b = sum_i alpha_i y_i k(x_i, x) + b, found through the dual by ``smo``;
+    a weight s_i, 1 unless given, makes the box of alpha_i the interval from 0 to C s_i.
 
     Parameters
     ----------
@@ -1185,6 +1207,8 @@ class SVC(_MarginClassifier):
         Largest violation of optimality, in units of the score.
     max_iter : int
         Steps at most for each two-class problem.
+    class_weight : None, "balanced" or dict
+        Factor for the weights s_i of the examples of each class.
 
     Attributes
     ----------
@@ -1232,6 +1256,7 @@ class SVC(_MarginClassifier):
         multi_class="ovo",
         tol=1e-3,
         max_iter=100_000,
+        class_weight=None,
     ):
         self.C = C
         self.kernel = kernel
@@ -1241,6 +1266,7 @@ class SVC(_MarginClassifier):
         self.multi_class = multi_class
         self.tol = tol
         self.max_iter = max_iter
+        self.class_weight = class_weight
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -1250,7 +1276,7 @@ class SVC(_MarginClassifier):
     def _bound(self):
         return _check_C(self.C)
 
-    def _make_kernel(self, X):
+    def _make_kernel(self, X, s=None):
         if callable(self.kernel):
             return _Kernel(self.kernel)
         names = ("rbf", "linear", "polynomial", "precomputed")
@@ -1262,7 +1288,7 @@ class SVC(_MarginClassifier):
             return _Kernel(linear_kernel)
         if isinstance(self.ell, str):
             check_choice(self.ell, "ell", ("scale",))
-            self.ell_ = default_width(X)
+            self.ell_ = default_width(X, s)
         else:
             self.ell_ = check_scalar(self.ell, "ell", low=0, open_low=True)
         if self.kernel == "rbf":
@@ -1271,36 +1297,42 @@ class SVC(_MarginClassifier):
         c, ell = check_scalar(self.coef0, "coef0", low=0), self.ell_
         return _Kernel(partial(polynomial_kernel, r=r, c=c, ell=ell))
 
-    def fit(self, X, y):
-        """Train on X of shape (n, d) and labels y of shape (n,) of two or more classes."""
+    def fit(self, X, y, sample_weight=None):
+        """Train on X of shape (n, d), labels y of two or more classes and weights, both (n,)."""
+        return self._fit(X, y, sample_weight, self.class_weight)
+
+    def _fit(self, X, y, sample_weight, class_weight):
         C, name = self._bound(), type(self).__name__
         check_scalar(self.tol, "tol", low=0, open_low=True)
         check_scalar(self.max_iter, "max_iter", low=1, integer=True)
-        X, classes, index = check_X_y(X, y, name)
+        X, classes, index, s, kept = check_weighted_X_y(X, y, sample_weight, class_weight, name)
+        self.classes_, self.n_features_in_ = classes, X.shape[1]
+        if isinstance(self.kernel, str) and self.kernel == "precomputed" and len(X) < X.shape[1]:
+            X = X[:, kept] if kept[-1] < X.shape[1] else X
+        C = np.full(len(X), C) if s is None else C * s
         problems = binary_problems(index, len(classes), self.multi_class)
-        self._kernel = self._make_kernel(X)
+        self._kernel = self._make_kernel(X, s)
         rows = _KernelRows(X, self._kernel)
         beta, runs = np.zeros((len(problems), len(X))), []
         for m, (who, signs) in enumerate(problems):
-            run = _solve(rows.restrict(who), signs, C, self.tol, self.max_iter)
+            run = _solve(rows.restrict(who), signs, C[who], self.tol, self.max_iter)
             beta[m, who] = run.alpha * signs
             runs.append(run)
-        self.support_ = np.flatnonzero(beta.any(axis=0))
-        self.support_vectors_ = X[self.support_]
-        self.dual_coef_ = beta[:, self.support_]
-        self.classes_, self.n_features_in_ = classes, X.shape[1]
-        self._store(runs, problems, C)
+        support = np.flatnonzero(beta.any(axis=0))
+        self.support_, self.support_vectors_ = kept[support], X[support]
+        self.dual_coef_ = beta[:, support]
+        self._store(runs, [(kept[who], signs, C[who]) for who, signs in problems])
         return self
 
-    def _store(self, runs, problems, C):
+    def _store(self, runs, problems):
         self.intercept_ = np.array([run.b for run in runs])
         if self.kernel == "linear":
             self.coef_ = self.dual_coef_ @ self.support_vectors_
         elif hasattr(self, "coef_"):
             del self.coef_
         self.kinds_ = [
-            SupportVectors(*(who[s] for s in support_vectors(r.alpha, r.f, y, C, tol=self.tol)))
-            for r, (who, y) in zip(runs, problems)
+            SupportVectors(*(who[s] for s in _sorted_by_margin(r.alpha, y * r.f, C, self.tol)))
+            for r, (who, y, C) in zip(runs, problems)
         ]
         for field in ("gap", "primal", "dual", "violation", "n_iter"):
             setattr(self, f"{field}_", np.array([getattr(run, field) for run in runs]))
@@ -1327,6 +1359,8 @@ class SVC(_MarginClassifier):
 
 class HardMarginSVM(SVC):
     """The separator of largest margin: min ||w||^2 / 2 subject to y_i (w^T phi(x_i) + b) >= 1.
+
+    There are no weights: a condition that is repeated is the same condition.
 
     Parameters
     ----------
@@ -1386,19 +1420,20 @@ class HardMarginSVM(SVC):
                 Z = add_intercept(A[who] - A[who].mean(axis=0))
                 if separating_weights(Z, signs) is None:
                     raise _not_separable("by a hyperplane")
-        return super().fit(X, y)
+        return self._fit(X, y, None, None)
 
-    def _store(self, runs, problems, C):
-        smallest = [np.min(y * run.f) for run, (_, y) in zip(runs, problems)]
-        norms = [np.sqrt((run.alpha * y) @ (run.f - run.b)) for run, (_, y) in zip(runs, problems)]
+    def _store(self, runs, problems):
+        pairs = [(run, y) for run, (_, y, _) in zip(runs, problems)]
+        smallest = [np.min(y * run.f) for run, y in pairs]
+        norms = [np.sqrt((run.alpha * y) @ (run.f - run.b)) for run, y in pairs]
         self.margin_ = np.divide(smallest, norms)
-        super()._store(runs, problems, C)
+        super()._store(runs, problems)
 
 
 class LinearSVC(_MarginClassifier):
-    """Linear support vector machine by its primal: min ||w||^2 / 2 + C sum_i loss(1 - y_i f(x_i)).
+    """Linear support vector machine by its primal: ||w||^2 / 2 + C sum_i s_i loss(1 - y_i f(x_i)).
 
-    f(x) = w^T x + b, loss(u) = [u]_+^2 or [u]_+; b is not penalised.
+    f(x) = w^T x + b, loss(u) = [u]_+^2 or [u]_+; b is not penalised, s_i is 1 unless given.
 
     Parameters
     ----------
@@ -1413,6 +1448,8 @@ class LinearSVC(_MarginClassifier):
         Largest duality gap relative to the objective.
     max_iter : int
         Newton steps at most for each two-class problem.
+    class_weight : None, "balanced" or dict
+        Factor for the weights s_i of the examples of each class.
 
     Attributes
     ----------
@@ -1440,6 +1477,7 @@ class LinearSVC(_MarginClassifier):
         multi_class="ovr",
         tol=1e-4,
         max_iter=1000,
+        class_weight=None,
     ):
         self.C = C
         self.loss = loss
@@ -1447,10 +1485,12 @@ class LinearSVC(_MarginClassifier):
         self.multi_class = multi_class
         self.tol = tol
         self.max_iter = max_iter
+        self.class_weight = class_weight
 
-    def fit(self, X, y):
-        """Train on X of shape (n, d) and labels y of shape (n,) of two or more classes."""
-        X, classes, index = check_X_y(X, y, type(self).__name__)
+    def fit(self, X, y, sample_weight=None):
+        """Train on X of shape (n, d), labels y of two or more classes and weights, both (n,)."""
+        name = type(self).__name__
+        X, classes, index, s, _ = check_weighted_X_y(X, y, sample_weight, self.class_weight, name)
         options = {
             "loss": self.loss,
             "fit_intercept": self.fit_intercept,
@@ -1459,7 +1499,13 @@ class LinearSVC(_MarginClassifier):
         }
         problems = binary_problems(index, len(classes), self.multi_class)
         runs = [
-            linear_svm(X if len(who) == len(X) else X[who], signs, self.C, **options)
+            _primal_svm(
+                X if len(who) == len(X) else X[who],
+                signs,
+                self.C,
+                s=1.0 if s is None else s[who],
+                **options,
+            )
             for who, signs in problems
         ]
         self.coef_ = np.array([run.w for run in runs])

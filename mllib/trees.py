@@ -20,6 +20,7 @@ from mllib.base import (
     check_targets,
     check_vector,
     check_X_y,
+    class_factors,
     random_generator,
 )
 from mllib.compiled import compiled
@@ -1177,7 +1178,7 @@ class DecisionTreeClassifier(_DecisionTree, Classifier):
         X, classes, y = check_X_y(X, y, type(self).__name__, min_classes=1)
         _, y, w = _check_sample(X, y, sample_weight, len(classes), self.criterion)
         present = np.flatnonzero(np.bincount(y.astype(int), w))  # a class without weight is absent
-        w = w * _class_factors(self.class_weight, classes, y.astype(int), w)
+        w = w * class_factors(self.class_weight, classes, y.astype(int), w)
         y = np.searchsorted(present, y).clip(max=len(present) - 1)
         self.classes_ = classes[present]
         return self._grow(X, y, w, len(present))
@@ -1191,21 +1192,6 @@ class DecisionTreeClassifier(_DecisionTree, Classifier):
         """Return the class with the largest share, the first at ties, shape (m,)."""
         leaf = self.apply(X)
         return self.classes_[self.tree_.value.argmax(axis=1)[leaf]]
-
-
-def _class_factors(class_weight, classes, y, w):
-    """Return the factor of each row."""
-    if class_weight is None:
-        return 1.0
-    if isinstance(class_weight, str):
-        check_choice(class_weight, "class_weight", ("balanced",))
-        totals = np.bincount(y, w, minlength=len(classes))
-        present = totals > 0
-        return (w.sum() / present.sum() / np.where(present, totals, 1))[y]
-    if not isinstance(class_weight, dict) or any(c not in classes.tolist() for c in class_weight):
-        raise ValueError("class_weight must be None, 'balanced' or a dict from classes to factors.")
-    factors = [class_weight.get(c, 1.0) for c in classes.tolist()]
-    return check_vector(factors, "class_weight")[y]
 
 
 class DecisionTreeRegressor(_DecisionTree, Regressor):

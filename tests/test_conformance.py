@@ -37,6 +37,7 @@ SETTINGS = {
     "CategoricalHMM": {"unseen": "missing"},  # a part of the data is fitted, all of it predicted
     "CategoricalNB": {"unseen": "missing"},  # as above
     "KMeans": {"n_clusters": 3},  # more clusters than distinct rows are refused: some data have 4
+    "SVC": {"tol": 1e-10},  # weights and repeated rows are compared to seven digits
 }
 
 #: Checks whose data (fewer rows than features, constant features) make a covariance singular, so
@@ -143,6 +144,120 @@ def test_works_inside_pipelines_and_searches(estimator):
     assert search.fit(X, y).best_score_ > 0.8
 
 
+# Weights -------------------------------------------------------------------------------------
+
+#: Estimators without ``sample_weight``, and why copies of a row have no such meaning for them.
+NO_WEIGHTS = {
+    "AgglomerativeClustering": "merges pairs; the objective is no sum over rows",
+    "Isomap": "a graph of the rows; copies of a row are neighbours at distance 0",
+    "KNeighborsClassifier": "a vote of k rows, not a sum over all",
+    "KNeighborsRegressor": "as above",
+    "GaussianProcessRegressor": "the evidence is no sum over rows: every pair is correlated",
+    "GaussianHMM": "rows of a sequence follow each other; a copy is another step in time",
+    "PoissonHMM": "as above",
+    "CategoricalHMM": "as above",
+    "Perceptron": "visits rows in turn: a copy is another visit, and where it comes matters",
+    "KernelPerceptron": "as above",
+    "HardMarginSVM": "conditions, no sum: a condition twice is the same condition",
+    "MiniBatchKMeans": "draws rows into batches: a copy is another draw",
+}
+
+#: Settings under which repetition is exact rather than on average.
+EXACT = {
+    "SVC": {"tol": 1e-10},
+    "LinearSVC": {"tol": 1e-10},
+    "LogisticRegression": {"tol": 1e-12},
+    "MLPClassifier": {"batch_size": 10_000, "max_iter": 50},
+    "MLPRegressor": {"batch_size": 10_000, "max_iter": 50},
+    "GaussianMixture": {"tol": 1e-10},
+}
+
+
+def weighs(estimator):
+    return "sample_weight" in inspect.signature(estimator.fit).parameters
+
+
+def test_every_estimator_takes_weights_or_is_known_not_to():
+    assert {named(e) for e in ESTIMATORS if not weighs(e)} == set(NO_WEIGHTS)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("estimator", [e for e in ESTIMATORS if weighs(e)], ids=named)
+def test_a_weight_is_a_repeated_row(estimator):
+    estimator, X, y = sample_for(estimator, d=2)
+    estimator.set_params(**EXACT.get(named(estimator), {}))
+    rng = np.random.default_rng(2)
+    y = y + rng.standard_normal(40) if estimator.kind == "regressor" else y ^ (rng.random(40) < 0.3)
+    times = rng.integers(0, 4, len(X))
+    own = np.repeat(np.arange(len(X)), times)
+    one, two = clone(estimator), clone(estimator)
+    if "cv" in estimator.get_params():  # copies of a row belong to one fold
+        folds = [(np.arange(40)[j::2], np.arange(40)[1 - j :: 2]) for j in (0, 1)]
+        one.set_params(cv=folds)
+        two.set_params(cv=[tuple(np.flatnonzero(np.isin(own, p)) for p in f) for f in folds])
+    weighted, repeated = one.fit(X, y, sample_weight=times), two.fit(X[own], y[own])
+    ours, theirs = (answers(m, X, y) for m in (weighted, repeated))
+    ours.pop("labels_", None)
+    for what, value in ours.items():
+        np.testing.assert_allclose(value, theirs[what], rtol=1e-6, atol=1e-7, err_msg=what)
+    plain = answers(clone(estimator).fit(X, y), X, y)  # without weights, all of them are 1
+    ones = answers(clone(estimator).fit(X, y, sample_weight=np.ones(len(X))), X, y)
+    for what, value in plain.items():
+        np.testing.assert_allclose(ones[what], value, rtol=1e-6, atol=1e-7, err_msg=what)
+    assert any(not np.allclose(plain[k], v, rtol=1e-6) for k, v in ours.items())
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("estimator", [e for e in ESTIMATORS if weighs(e)], ids=named)
+@pytest.mark.parametrize("bad", [-1.0, 0.0, np.nan, [1.0, 2.0], "many"])
+def test_weights_that_are_refused(estimator, bad):
+    estimator, X, y = sample_for(estimator, d=2)
+    s = np.ones(len(X))
+    s = s * 0 if bad == 0.0 else np.append(s[1:], bad) if isinstance(bad, float) else bad
+    with pytest.raises((ValueError, TypeError), match="weight"):
+        clone(estimator).fit(X, y, sample_weight=s)
+
+
+CLASS_WEIGHTS = [e for e in ESTIMATORS if "class_weight" in e.get_params()]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("estimator", CLASS_WEIGHTS, ids=named)
+def test_class_weights_multiply_the_weights_of_their_classes(estimator):
+    estimator, X, y = sample_for(estimator, d=2)
+    estimator.set_params(**EXACT.get(named(estimator), {}))
+    names, rest = np.array(["left", "right"])[y], np.r_[np.flatnonzero(y == 0)[:5], y.nonzero()[0]]
+    X, names = X[rest] / 3, names[rest]  # 5 and 20 examples; the classes overlap
+    factors = {"left": 2.5, "right": 0.625}
+    forest = "Forest" in named(estimator)  # weights of rows are draws, those of classes are not
+    by_row = np.where(names == "left", *factors.values())
+    expected = clone(estimator).fit(X, names, sample_weight=None if forest else by_row)
+    balanced = clone(estimator).set_params(class_weight="balanced").fit(X, names)
+    given = clone(estimator).set_params(class_weight=factors).fit(X, names)
+    for what, value in answers(balanced, X, names).items():
+        if value.dtype.kind == "f" if isinstance(value, np.ndarray) else True:
+            found = answers(given, X, names)[what]
+            np.testing.assert_allclose(found, value, rtol=1e-6, atol=1e-8, err_msg=what)
+            if not forest:
+                found = answers(expected, X, names)[what]
+                np.testing.assert_allclose(found, value, rtol=1e-6, atol=1e-8, err_msg=what)
+    for bad in ("even", 3, {"up": 1.0}, {"left": -1.0}, {"left": 0}):
+        with pytest.raises(ValueError, match="class_weight"):
+            clone(estimator).set_params(class_weight=bad).fit(X, names)
+
+
+#: Classifiers whose model has no probabilities: a margin or a vote says which side, not how likely.
+NO_PROBABILITIES = {
+    "Perceptron", "BatchPerceptron", "KernelPerceptron", "SVC", "HardMarginSVM", "LinearSVC",
+    "OneVsOne",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("estimator", [e for e in ESTIMATORS if e.kind == "classifier"], ids=named)
+def test_probabilities_are_given_where_the_model_has_them(estimator):
+    assert hasattr(estimator, "predict_proba") == (named(estimator) not in NO_PROBABILITIES)
+
+
 # Tables --------------------------------------------------------------------------------------
 
 
@@ -165,8 +280,7 @@ def sample_for(estimator, d=4):
         X = np.clip(np.round(X[:, :1] if "HMM" in named(estimator) else X), 0, 3)
     if "random_state" in estimator.get_params():
         estimator = clone(estimator).set_params(random_state=0)
-    target = y if estimator.kind == "classifier" else X.sum(axis=1) - 2 * d
-    return clone(estimator), X, target
+    return clone(estimator), X, X.sum(axis=1) - 2 * d if estimator.kind == "regressor" else y
 
 
 METHODS = (
@@ -184,6 +298,8 @@ def answers(estimator, X, y):
     said = {m: getattr(estimator, m)(X) for m in METHODS if hasattr(estimator, m)}
     if hasattr(estimator, "labels_"):
         said["labels_"] = estimator.labels_
+    if named(estimator) == "OneVsOne":  # whose own scores are votes
+        said["inside"] = estimator.estimators_[0].decision_function(np.asarray(X, order="C"))
     if hasattr(estimator, "score"):
         said["score"] = estimator.score(X, y)
     return said

@@ -514,3 +514,14 @@ def test_an_empty_chunk_of_a_class_adds_nothing():
     both = nothing + s + nothing
     assert np.array_equal(both.means, s.means)
     assert np.array_equal(both.scatters, s.scatters)
+
+
+def test_scores_keep_their_digits_whether_the_rows_are_centred_or_not():
+    rng = np.random.default_rng(31)
+    X = rng.standard_normal((90, 3)) + np.repeat(np.eye(3), 30, axis=0)
+    y = np.repeat([0, 1, 2], 30)
+    near = LinearDiscriminantAnalysis().fit(X, y)
+    for offset, digits in ((1.0, 1e-12), (50.0, 1e-11), (1e6, 1e-7)):
+        model = LinearDiscriminantAnalysis().fit(X + offset, y)
+        gap = model.predict_log_proba(X + offset) - near.predict_log_proba(X)
+        assert np.abs(gap).max() < digits, offset

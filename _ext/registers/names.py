@@ -19,6 +19,7 @@ from _ext.registers import glossary, relations
 from _ext.registers.register import registers
 from _ext.registers.verdicts import sentence
 from _ext.setting import mathematics
+from _ext.setting.exercises import split
 
 #: Objects of the library that are worth an entry of their own; methods are found with their class.
 LIBRARY = ("function", "class", "module")
@@ -90,7 +91,8 @@ def exercises(app):
         title = title if isinstance(title, str) else title.astext()
         if item["type"] == "exercise" and title:
             kind = numbered(app.env, item["docname"], "exercise", label)
-            yield Name(title.strip("() "), kind, item["docname"], label, listed=False)
+            title = re.sub(r"^\((.*)\)$", r"\1", title.strip())
+            yield Name(split(title)[0], kind, item["docname"], label, listed=False)
 
 
 def people(app):

@@ -16,6 +16,8 @@ from docutils import nodes
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 
+from _ext.setting import aligned
+
 logger = logging.getLogger(__name__)
 
 KATEX = Path(__file__).parents[1] / "vendored" / "katex" / "katex.min.js"
@@ -110,7 +112,10 @@ def visit_inline(self, node):
 def visit_block(self, node):
     """Write a displayed formula, with its number as a link to itself."""
     tex = node.astext().strip()
-    formula = _rendered(node, tex if node.get("nowrap") else displayed(tex), True)
+    tex = tex if node.get("nowrap") else displayed(tex)
+    formula = _rendered(node, aligned.breakable(tex), True).replace(aligned.BREAK, "")
+    if "formula-error" not in formula and (rows := aligned.cells(tex)):
+        formula = aligned.broken(formula, rows, functools.partial(typeset, display=True))
     ids = "".join(f'<span id="{html.escape(i)}"></span>' for i in node["ids"][1:])
     first = f' id="{html.escape(node["ids"][0])}"' if node["ids"] else ""
     self.body.append(

@@ -5,11 +5,13 @@ on its page ``api/perceptron``, writes out one of them. A module without a page 
 """
 
 import ast
+import inspect
 import re
 from pathlib import Path
 
 from myst_parser.mdit_to_docutils.base import make_document
 from myst_parser.mocking import MockRSTParser
+from sphinx.pycode import ModuleAnalyzer
 from sphinx.util.docutils import SphinxDirective
 
 #: What every chapter builds on, before the modules of the chapters.
@@ -130,14 +132,79 @@ def plain(lines):
     return done
 
 
+#: The attributes of an estimator: their section in a docstring of numpy's style.
+_ATTRIBUTES = re.compile(r"Attributes\n-{5,}\n(.*?)(?=\n\n[A-Z][A-Za-z ]*\n-{3,}\n|\Z)", re.DOTALL)
+_NAMES = re.compile(r"([\w]+(?:, [\w]+)*)(?: : (.*))?")
+
+
+def attributes(section):
+    """Return (names, type, meaning) for the entries of a section of attributes."""
+    found = []
+    for line in section.splitlines():
+        if line.startswith(" ") and found:
+            found[-1][2].append(line.strip())
+        elif match := _NAMES.fullmatch(line.strip()):
+            found.append((match[1].split(", "), match[2] or "", []))
+    return [(names, kind, " ".join(words)) for names, kind, words in found]
+
+
+def fields(cls):
+    """Return (names, type, meaning) for the fields of a record, from the remarks beside them."""
+    remarks = ModuleAnalyzer.for_module(cls.__module__).find_attr_docs()
+    return [
+        ([field], "", " ".join(remarks[cls.__qualname__, field]).strip())
+        for field in inspect.get_annotations(cls)
+        if (cls.__qualname__, field) in remarks
+    ]
+
+
+def table(entries):
+    """Return the lines of a table of attributes."""
+    kinds = any(kind for _, kind, _ in entries)
+    lines = [".. list-table::", "   :class: attributes", "   :header-rows: 1", ""]
+    for names, kind, meaning in [(["Attribute"], "Type", "Meaning"), *entries]:
+        called = names if names == ["Attribute"] else [f"``{name}``" for name in names]
+        cells = [", ".join(called), *([kind] if kinds else []), meaning]
+        lines += [
+            f"   {'*' if i == 0 else ' '} - {cell}" for i, cell in enumerate(map(_escaped, cells))
+        ]
+    return [*lines, ""]
+
+
+def _escaped(text):
+    return plain([text])[0].strip()
+
+
 def escape_docstring(app, what, name, obj, options, lines):
-    """Let docstrings of the library be read as plain text."""
+    """Let docstrings be read as plain text; the attributes of a class become a table."""
+    text = "\n".join(lines)
+    section = _ATTRIBUTES.search(text) if what == "class" else None
+    if section:
+        before, after = text[: section.start()], text[section.end() :]
+        # Two empty lines end the section before; napoleon then leaves the table alone.
+        made = ["", "", *table(attributes(section[1])), ""]
+        lines[:] = [*plain(before.splitlines()), *made, *plain(after.splitlines())]
+        return
     lines[:] = plain(lines)
+    if what == "class" and (entries := fields(obj)):
+        first = next((i for i, line in enumerate(lines) if i and not line.strip()), len(lines))
+        lines[first:first] = ["", *table(entries)]
+
+
+def skip_fields(app, what, name, obj, skip, options):
+    """Leave out the fields of records: they stand in the table."""
+    documented = app.env.temp_data.get("autodoc:class")
+    module = app.env.temp_data.get("autodoc:module")
+    if what != "class" or not documented or not module:
+        return None
+    remarks = ModuleAnalyzer.for_module(module).find_attr_docs()
+    return True if (documented, name) in remarks else None
 
 
 def setup(app):
     """Register the directives."""
     app.connect("autodoc-process-docstring", escape_docstring, priority=100)
+    app.connect("autodoc-skip-member", skip_fields)
     app.add_directive("api-index", ApiIndex)
     app.add_directive("api-module", ApiModule)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -115,17 +115,22 @@ def repaired(html):
     """Return a page with named landmarks, honest names and no dead parts."""
     for pattern, new in _REPLACED:
         html = re.sub(pattern, _viewport if new == "_viewport" else new, html)
-    return top_in_main(headed(html))
+    return top_in_main(jointed(headed(html)))
 
 
 def top_in_main(html):
-    """Return the page with the button to the top inside its main part."""
+    """Return the page with the button to the top in its header, else where its main part begins."""
     found = re.search(r'<button type="button"[^>]*id="pst-back-to-top"(?:.|\n)*?</button>', html)
     if not found:
         return html
-    html = html.replace(found[0], "", 1)
+    button = found[0]
+    html = html.replace(button, "", 1)
+    header = '<div class="header-article-items__start">'
+    if header in html:
+        item = f'<div class="header-article-item">{button}</div>'
+        html, button = html.replace(header, f"{header}\n{item}", 1), ""
     start = r'<main id="main-content" class="bd-main" role="main"'
-    return re.sub(start + ">", lambda m: f'{m[0][:-1]} tabindex="-1">\n{found[0]}', html, count=1)
+    return re.sub(start + ">", lambda m: f'{m[0][:-1]} tabindex="-1">\n{button}', html, count=1)
 
 
 def headed(html):
@@ -137,6 +142,20 @@ def headed(html):
         body = len(text) if body < 0 else body
         cell = re.compile(r"<th\b(?![^>]*\bscope=)")
         return cell.sub('<th scope="col"', text[:body]) + cell.sub('<th scope="row"', text[body:])
+
+    return re.sub(r"<table\b(?:.|\n)*?</table>", table, html)
+
+
+def jointed(html):
+    """Return the page with names in tables that may break after dots and underscores only."""
+
+    def name(match):
+        return re.sub(
+            r">[^<]+", lambda m: re.sub(r"(?<=[\w)])([._]+)(?=\w)", r"\1<wbr>", m[0]), match[0]
+        )
+
+    def table(match):
+        return re.sub(r"<code\b.*?</code>", name, match[0], flags=re.DOTALL)
 
     return re.sub(r"<table\b(?:.|\n)*?</table>", table, html)
 

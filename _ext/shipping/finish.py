@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 from _ext.registers import register, verdicts
-from _ext.setting import anchors, figures, previews
-from _ext.shipping import access, bundle, weight
+from _ext.setting import anchors, exercises, figures, previews
+from _ext.shipping import access, bundle, library, weight
 
 #: Scripts that may wait until the page has been read.
 DEFERRED = (
@@ -91,7 +91,9 @@ def site(folder):
         html = lighter(page.read_text(encoding="utf-8"), page.name)
         html = access.described(access.repaired(html))
         html = verdicts.switched(downloads(with_scripts(anchors.linked(html, titles))))
+        html = exercises.plainer(html)
         page.write_text(figures.pair(html, page), encoding="utf-8")
+    library.site(folder, results, titles)
     previews.write(folder)
     for unused in folder.glob("**/*.map"):
         unused.unlink()

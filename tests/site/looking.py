@@ -109,10 +109,66 @@ OVER = """() => [...document.querySelectorAll('h1, h2, h3, article p, article li
   .filter((part) => part.checkVisibility() && !part.closest('.results-graph, table, pre'))
   .filter((part) => part.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
   .map((part) => part.outerHTML.slice(0, 120))"""
-#: Displayed formulas that break into lines: their fractions would lie over each other.
-BROKEN = """() => [...document.querySelectorAll('.katex-display > .katex')].filter((formula) =>
-  getComputedStyle(formula).whiteSpace !== 'nowrap').map((formula) =>
-  formula.closest('[id]').id)"""
+#: What a phone would cut or make too small: displayed formulas that scroll without a sign of it or
+#: whose lines lie over each other, formulas in a text that leave it, verdicts that are cut, words
+#: in tables that break, labels of figures under 9 px that cannot be enlarged.
+ON_A_PHONE = """() => {
+  const all = (selector) => [...document.querySelectorAll(selector)].filter((part) =>
+    part.checkVisibility());
+  const tex = (part) => part.closest('.katex').querySelector('annotation').textContent;
+  const boxes = new Map(), box = (part) => {
+    if (!boxes.has(part)) boxes.set(part, part.getBoundingClientRect());
+    return boxes.get(part);
+  };
+  const words = [], mark = document.createRange();
+  for (const cell of all('article :is(td, th)')) {
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const text = texts.currentNode;
+      if (text.parentElement.closest('.katex')) continue;
+      for (const word of text.data.matchAll(/[\\p{L}\\p{N}]{2,}/gu)) {
+        mark.setStart(text, word.index);
+        mark.setEnd(text, word.index + word[0].length);
+        if (new Set([...mark.getClientRects()].map(({top}) => Math.round(top))).size > 1)
+          words.push(text.data);
+      }
+    }
+  }
+  const outer = (formula) => [...formula.querySelectorAll('.katex-base')].filter((part) =>
+    !part.parentElement.closest('.katex-base'));
+  const lap = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1.5;
+  const around = (part) => part.closest(
+    'p, li, dd, dt, figcaption, h1, h2, h3, .equation, td, th, pre');
+  return {
+    wide: all('.equation-body').filter((part) => part.scrollWidth > part.clientWidth + 1
+      && (!part.dataset.more || getComputedStyle(part).maskImage === 'none')).map((part) =>
+      tex(part.querySelector('.katex-html'))),
+    lapping: all('.katex-display .katex-html').filter((formula) => {
+      const parts = outer(formula).map(box);
+      return parts.some((a, i) => parts.slice(i + 1).some((b) => lap(a, b)));
+    }).map(tex),
+    leaving: all('article .katex-html').filter((formula) => {
+      const block = around(formula);
+      if (!block || block.matches('.equation, td, th, pre')) return false;
+      return outer(formula).some((part) => box(part).right > box(block).right + 1);
+    }).map(tex),
+    cut: all('.verdicts li').filter((line) => {
+      const card = box(line.closest('.verdict-card') || line.parentElement);
+      return [line, ...line.querySelectorAll('.katex-base, .verdict')].some((part) =>
+        box(part).right > card.right + 0.5);
+    }).map((line) => line.innerText),
+    words,
+    small: all('article figure img').filter((picture) => {
+      const size = 12 * box(picture).width / (picture.getAttribute('width') || 1e4);
+      const button = picture.closest('figure').querySelector('button.enlarge');
+      return size < 9 && !button?.checkVisibility();
+    }).map((picture) => picture.src),
+    labels: all('main svg text').filter((label) =>
+      parseFloat(getComputedStyle(label).fontSize) * label.getScreenCTM().a < 9).map((label) =>
+      label.textContent),
+  };
+}"""
 #: Formulas in a text whose full stop or comma begins the next line.
 PARTED = """() => [...document.querySelectorAll('article .katex')].filter((formula) => {
   const after = formula.nextSibling, last = [...formula.querySelectorAll('.katex-base')].at(-1);

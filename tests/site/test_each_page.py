@@ -12,12 +12,12 @@ from contents import SITE, chapters, entries, pages
 from looking import (
     AXE,
     BOXES,
-    BROKEN,
     DISTANT,
     LETTERS,
     LEVELS,
     MOVING,
     NEAR,
+    ON_A_PHONE,
     ONCE,
     OPEN,
     OVER,
@@ -107,7 +107,8 @@ def walk(tab, seen):
     seen["sideways"]["320"] = tab.evaluate(SIDEWAYS)
     seen["over the edge"] = tab.evaluate(OVER)
     seen["parted"] = tab.evaluate(PARTED)
-    seen["broken"] = tab.evaluate(BROKEN)
+    tab.evaluate(SETTLED)
+    seen["phone"] = {320: tab.evaluate(ON_A_PHONE)}
     tab.keyboard.press("Tab")  # boxes that scroll are then known
     for width in (390, DESK):
         tab.set_viewport_size({"width": width, "height": 900})
@@ -116,6 +117,8 @@ def walk(tab, seen):
         seen[f"boxes at {width}"] = tab.evaluate(BOXES)
         seen[f"letters at {width}"] = tab.evaluate(LETTERS)
         seen[f"levels at {width}"] = tab.evaluate(LEVELS)
+        if width == 390:
+            seen["phone"][390] = tab.evaluate(ON_A_PHONE)
         if width == 390 and seen["page"] in chapters():  # where links are many and close
             seen["axe, targets on a phone"] = audit_targets(tab)
     seen["structure"] = tab.evaluate(STRUCTURE)
@@ -165,9 +168,12 @@ class EachPage:
         assert len(visit["sideways"]) == 4
         assert max(visit["sideways"].values()) <= 0, visit["sideways"]
         assert visit["over the edge"] == []
-        assert visit["broken"] == []
         assert visit["parted"] == []
         assert visit["spilling"] == []
+
+    @pytest.mark.parametrize("width", [320, 390])
+    def test_a_phone_cuts_nothing_and_makes_nothing_too_small(self, visit, width):
+        assert {name: parts for name, parts in visit["phone"][width].items() if parts} == {}
 
     def test_nothing_moves_for_readers_who_want_no_motion(self, visit):
         assert visit["moving"] == []

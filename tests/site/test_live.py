@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from contents import ROOT
+from looking import AXE
 from playwright.sync_api import expect
 
 PERCEPTRON = "chapters/classification/perceptron.html"
@@ -111,6 +112,52 @@ def test_the_editor_is_reached_and_run_by_keyboard(live, new_tab):
     tab.keyboard.press("Shift+Enter")
     tab.locator(".live-bar", has_text="Cell 2 ran").wait_for()
     expect(tab.locator(".cell").nth(1).locator(".cell_output")).to_contain_text("42")
+
+
+def started(tab, address):
+    """Open a page and make it live."""
+    tab.goto(address)
+    tab.get_by_role("button", name="Edit and run the code of this page").click()
+    tab.locator(".live-bar", has_text="Ready").wait_for()
+    return tab
+
+
+def run_cell(tab, number, code):
+    """Put code into a cell of the page, run it, and return where its output stands."""
+    cell = tab.locator(".cell").nth(number - 1)
+    cell.locator(".CodeMirror").evaluate("(e, code) => e.CodeMirror.setValue(code)", code)
+    cell.locator(".live-run").click()
+    return cell.locator(".cell_output")
+
+
+def test_each_page_has_a_session_that_restarts_and_runs_whole(live, new_tab):
+    one = started(new_tab(color_scheme="dark"), f"{live}/{PERCEPTRON}")
+    two = started(new_tab(), f"{live}/{PERCEPTRON}")
+    expect(run_cell(one, 1, "only_here = 1\nprint('set', only_here)")).to_contain_text("set 1")
+    expect(run_cell(two, 1, "print(only_here)")).to_contain_text("NameError")
+    one.get_by_role("button", name="Restart").click()
+    one.locator(".live-bar", has_text="Restarted").wait_for()
+    expect(run_cell(one, 1, "print(only_here)")).to_contain_text("NameError")
+    one.evaluate(AXE)
+    outputs = (
+        "(async () => (await axe.run('.live-ran .cell_output', {runOnly: ['color-contrast']}))"
+    )
+    faults = ".violations.flatMap((rule) => rule.nodes.map((node) => node.failureSummary)))()"
+    assert one.evaluate(outputs + faults) == []
+
+    one.reload()
+    started(one, f"{live}/{PERCEPTRON}")
+    one.get_by_role("button", name="Run all").click()
+    one.locator(".live-bar", has_text=re.compile(r"All \d+ cells ran")).wait_for()
+    assert one.locator(".cell.live-ran").count() == one.locator(".live-run").count() > 20
+    shown = one.locator("#claim-perceptron-mistake-bound .cell_output")
+    expect(shown).to_contain_text("holds")
+    ink, ground = shown.evaluate(
+        "(e) => [getComputedStyle(e.querySelector('pre')), getComputedStyle(document.body)]"
+        ".map((style, i) => i ? style.backgroundColor : style.color)"
+    )
+    assert min(map(int, re.findall(r"\d+", ink)[:3])) > 180
+    assert max(map(int, re.findall(r"\d+", ground)[:3])) < 60
 
 
 def test_the_kernel_answers_to_nobody_else(live):

@@ -108,23 +108,6 @@ def test_paper_shows_verdicts_and_code_in_the_checking_view_alone(new_tab, addre
         tab.locator(".view-switch").click()
 
 
-@pytest.mark.parametrize("width", [390, 320])
-@pytest.mark.parametrize("page", [CHAPTER, "chapters/results/perceptron.html"])
-def test_no_verdict_is_cut_on_a_phone(new_tab, address, page, width):
-    tab = new_tab(viewport={"width": width, "height": 800})
-    tab.goto(f"{address}/{page}")
-    tab.add_style_tag(content=WHOLE)
-    cut = tab.evaluate(
-        """() => [...document.querySelectorAll('.verdicts li, .verdicts .katex-html *')]
-          .filter((part) => {
-            const box = (part.closest('.verdict-card') || part.closest('.verdicts'));
-            return part.getBoundingClientRect().right > box.getBoundingClientRect().right + 0.5;
-          }).map((part) => part.closest('li').innerText)"""
-    )
-    assert cut == []
-    assert tab.locator(".verdicts .katex").count() > 5
-
-
 # Without storage -----------------------------------------------------------------------------
 
 REFUSED = """for (const name of ['localStorage', 'sessionStorage'])

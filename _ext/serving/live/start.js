@@ -20,6 +20,9 @@
     document.head.append(part);
   });
 
+  // Each opened page has a session of its own: no name of one page is known on another.
+  const own = `${window.location.pathname.replace(/\W+/g, "-")}-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
+
   // Thebe pairs the n-th source with the n-th output.
   const prepare = () => cells.forEach((cell) => {
     cell.querySelectorAll("details").forEach((fold) => { fold.open = true; });
@@ -47,7 +50,7 @@
       mountRunButton: false, mountRunAllButton: false, mountRestartButton: false, mountRestartAllButton: false,
       mathjaxUrl: `${window.location.origin}/live/no-mathjax.js`, mathjaxConfig: "none",
       codeMirrorConfig: { theme, lineNumbers: false, viewportMargin: Infinity, lineWrapping: false },
-      kernelOptions: { kernelName: "python3", path: "/" },
+      kernelOptions: { kernelName: "python3", path: own },
       serverSettings: { baseUrl, wsUrl: baseUrl.replace(/^http/, "ws"), token, appendToken: true },
     });
     notebook.rendermime.removeMimeType("text/markdown"); // claims show their plain text: nothing typesets formulas here
@@ -55,7 +58,11 @@
     const session = await server.startNewSession(notebook.rendermime);
     if (!session) throw new Error("the kernel did not start");
     notebook.attachSession(session);
-    return notebook;
+    const address = `${baseUrl}/api/sessions/${session.connection.id}`;
+    window.addEventListener("pagehide", () => {
+      window.fetch(address, { method: "DELETE", keepalive: true, headers: { Authorization: `token ${token}` } });
+    });
+    return { notebook, session };
   };
 
   // A cell is run after the cells before it that have not run yet, one after the other.
@@ -78,6 +85,31 @@
       status.textContent = `Cell ${last + 1} ran.`;
     });
     return queue;
+  };
+
+  const all = async (notebook) => {
+    ran.clear();
+    await run(notebook, cells.length - 1);
+    if (ran.size === cells.length) status.textContent = `All ${cells.length} cells ran.`;
+  };
+
+  const whole = ({ notebook, session }) => {
+    const add = (name, title, act) => {
+      const made = document.createElement("button");
+      Object.assign(made, { type: "button", textContent: name, title });
+      made.addEventListener("click", act);
+      status.before(made, " ");
+    };
+    add("Run all", "Run every cell of this page, from the first", () => all(notebook));
+    add("Restart", "Forget every name; the outputs stay until cells run again", () => {
+      queue = queue.then(async () => {
+        status.textContent = "Restarting ...";
+        await session.restart();
+        ran.clear();
+        cells.forEach((cell) => cell.classList.remove("live-ran"));
+        status.textContent = "Restarted: no cell has run.";
+      });
+    });
   };
 
   const controls = (notebook) => cells.forEach((cell, i) => {
@@ -103,7 +135,9 @@
     button.disabled = true;
     status.textContent = "Starting ...";
     try {
-      controls(await connect());
+      const connected = await connect();
+      controls(connected.notebook);
+      whole(connected);
       button.remove();
       status.textContent = "Ready. Edit a cell, then Run or Shift-Enter; Escape leaves the editor.";
     } catch (error) {

@@ -182,6 +182,34 @@
     }
   }, true);
 
+  // Where there is no pointer to hover with, a tap shows the target on a sheet from below.
+  const sheet = async (link) => {
+    const found = await target(link);
+    if (!found) return window.location.assign(link.href);
+    const box = document.createElement("dialog"), name = link.textContent.trim();
+    box.className = "book-sheet";
+    box.setAttribute("aria-label", name);
+    box.innerHTML = '<p class="sheet-bar"><a></a> <button type="button" class="btn">Close</button></p>';
+    const [go, close] = box.firstChild.children;
+    go.href = link.href;
+    go.textContent = /^[A-Z(]/.test(name) ? `Go to ${name}` : "Go there";
+    go.addEventListener("click", () => box.close());
+    close.addEventListener("click", () => box.close());
+    box.addEventListener("click", (event) => { if (event.target === box) box.close(); });
+    box.addEventListener("close", () => box.remove());
+    box.append(cleaned(found));
+    document.body.append(box);
+    box.showModal();
+    return undefined;
+  };
+  document.addEventListener("click", (event) => {
+    const link = linkAt(event), {pointerType: by} = event;
+    const touched = by ? by !== "mouse" : window.matchMedia("(hover: none)").matches;
+    if (!link || !touched || event.detail === 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    sheet(link);
+  });
+
   const start = () => document.body.append(voice);
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
   else start();

@@ -62,6 +62,16 @@
   };
   dialog?.addEventListener("click", outside);
 
+  // What answers while one types is fetched when the box is first used.
+  document.addEventListener("focusin", function first({target: field}) {
+    if (!field.matches?.("form.bd-search input")) return;
+    document.removeEventListener("focusin", first);
+    if (window.bookFind) return;
+    const script = document.createElement("script");
+    script.src = `${root.dataset.content_root}_static/web/search.js`;
+    document.head.append(script);
+  });
+
   // Sidebars: beside the text where there is room, over it where there is none.
   for (const [name, hides] of [["primary", wide], ["secondary", null]]) {
     const bar = one(`#pst-${name}-sidebar`), modal = one(`#pst-${name}-sidebar-modal`);
@@ -154,7 +164,7 @@
   document.addEventListener("scroll", () => {
     const now = window.scrollY;
     document.body.classList.toggle("scrolled", now > 0);
-    if (top) top.style.display = now > 400 && now < before ? "block" : "none";
+    top?.classList.toggle("shown", now > 400 && now < before);
     before = now;
   }, {passive: true});
   top?.addEventListener("click", () => {
@@ -226,6 +236,7 @@
   }
   let opened = [];
   window.addEventListener("beforeprint", () => {
+    root.dataset.theme = "light";
     opened = folds.filter((box) => box.classList.contains("toggle-hidden"));
     opened.forEach((box) => fold(box, false));
     all("main details:not([open], .code-fold)").forEach((box) => {
@@ -234,6 +245,7 @@
     });
   });
   window.addEventListener("afterprint", () => {
+    colour(root.dataset.mode);
     for (const box of opened) {
       if (box.matches("details")) box.open = false;
       else fold(box, true);
@@ -289,12 +301,25 @@
     return (can(style.overflowX) && box.scrollWidth > box.clientWidth)
       || (can(style.overflowY) && box.scrollHeight > box.clientHeight);
   };
+  // It fades at the edges beyond which there is more.
+  const beyond = (box) => {
+    const {scrollLeft: before, clientWidth: seen, scrollWidth: whole} = box;
+    return `${before > 1 ? "left " : ""}${before + seen < whole - 1 ? "right" : ""}`.trim();
+  };
+  const fade = (box, more) => {
+    if (more) box.dataset.more = more;
+    else delete box.dataset.more;
+  };
   // All are measured before the first is changed: else each would be laid out anew.
-  const reach = (found) => found.map((box) => [box, scrolls(box)]).forEach(([box, yes]) => {
+  const reach = (found) => found.map((box) => [box, scrolls(box), beyond(box)]).forEach(([box, yes, more]) => {
+    if (yes ? more !== (box.dataset.more || "") : "more" in box.dataset) fade(box, yes && more);
     if (yes === (box.tabIndex === 0)) return;
     if (yes) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
   });
+  document.addEventListener("scroll", ({target: box}) => {
+    if (box.dataset?.more) fade(box, beyond(box));
+  }, {capture: true, passive: true});
   const sizes = new ResizeObserver((changes) => reach(changes.map(({target}) => target)));
   for (const box of all(boxes, one("main") || document)) {
     sizes.observe(box);
@@ -306,6 +331,32 @@
   // A font that arrives late widens a formula without resizing its box. What is not drawn yet is left alone.
   const drawn = (box) => !box.checkVisibility || box.checkVisibility({contentVisibilityAuto: true});
   document.fonts?.addEventListener("loadingdone", () => reach(all(boxes, one("main") || document).filter(drawn)));
+
+  // A figure that a phone makes small opens large.
+  const enlarge = (picture) => {
+    const box = document.createElement("dialog"), shown = picture.cloneNode();
+    const number = one(".caption-number", picture.closest("figure"))?.textContent.trim() || "The figure";
+    box.className = "figure-large";
+    box.setAttribute("aria-label", `${number}, large`);
+    box.innerHTML = '<button type="button" class="btn close-large">Close</button><div class="scrolls" tabindex="0"></div>';
+    box.lastChild.append(shown);
+    one("button", box).addEventListener("click", () => box.close());
+    box.addEventListener("close", () => box.remove());
+    document.body.append(box);
+    box.showModal();
+  };
+  for (const figure of all("article figure")) {
+    const button = document.createElement("button"), last = all("img", figure).pop();
+    if (!last || last.closest("a")) continue;
+    button.type = "button";
+    button.className = "enlarge";
+    button.textContent = "Enlarge";
+    const open = () => enlarge(all("img", figure).find((picture) => picture.checkVisibility()));
+    button.addEventListener("click", open);
+    for (const picture of all("img", figure))
+      picture.addEventListener("click", () => { if (button.checkVisibility()) open(); });
+    last.after(button);
+  }
 
   // Words that were searched for are marked on the page to which the search led.
   if (kept("sphinx_highlight_terms") && !window.DOCUMENTATION_OPTIONS)
