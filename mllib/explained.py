@@ -23,7 +23,7 @@ __all__ = ["explain_errors"]
 _HERE = os.path.join(os.path.dirname(__file__), "")
 _TEXTS = "holds texts"
 _LARGE = 2**20  # numbers in a result that are looked through for NaN
-_FOREIGN = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, MemoryError)
+_FOREIGN = Exception  # that of a compiled library may be of any kind
 _LIBRARIES = {"mllib", "numpy", "scipy", "numba", "pandas", *sys.stdlib_module_names}
 _RAISE = opcode.opmap["RAISE_VARARGS"]
 _SHAPES = re.compile(r"shape|broadcast|dimension|align|size|length|axis|axes|out of bounds|index")
@@ -221,8 +221,10 @@ def _sentence(given, parameters, doc, names, error, certain=0):
                 if reason:
                     said = f": {_first_line(error)}" if _is_ours(error) else ""
                     return f"{name} must be {reason}, got {_shown(one)}{said}."
-    if certain == 2:
-        return None
+    if certain == 2:  # a setting may go by another name inside
+        shown = {name: _shown(value) for name, value in known.items()}
+        same = [name for name, text in shown.items() if f"got {text}." in str(error)]
+        return f"{same[0]} = {shown[same[0]]} does not do: {_first_line(error)}." if same else None
     for name, value in known.items():
         reason = _extreme(value)
         if reason and not (certain and reason == _TEXTS):
