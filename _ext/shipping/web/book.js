@@ -14,6 +14,19 @@
     window.setTimeout(() => { voice.textContent = text; }, 50);
   };
 
+  // Formulas are spelled out, for screen readers and for copying, once the page has opened.
+  const spoken = [...document.querySelectorAll("noscript.katex-mathml")];
+  const spell = (count) => {
+    for (const part of spoken.splice(0, count)) part.outerHTML = `<span class="katex-mathml">${part.textContent}</span>`;
+  };
+  const idle = window.requestIdleCallback || ((then) => window.setTimeout(then, 50));
+  const next = () => {
+    spell(40);
+    if (spoken.length) idle(next);
+  };
+  idle(next);
+  document.addEventListener("copy", () => spell(spoken.length), true);
+
   // Permanent links ----------------------------------------------------------------------------
 
   const copy = async (text) => {
