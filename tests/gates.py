@@ -19,7 +19,7 @@ PYTHON = str(Path(sys.executable))
 NOTEBOOKS = [PYTHON, "-m", "pytest", "-p", "no:cacheprovider"]
 PYTEST = [*NOTEBOOKS, "-p", "no:nbval"]
 APART = ["tests/test_book.py", "tests/test_twins.py", "tests/test_nbval_gate.py", "tests/site"]
-APART += ["tests/test_installing.py"]
+APART += ["tests/test_installing.py", "tests/test_package.py"]
 
 #: In the browser three work, for a page that loads waits a lot; windows are too heavy for that.
 WORKERS = "3" if shutil.which("chromium-headless-shell") else "2"
@@ -32,6 +32,7 @@ STAGES = [
         ("rules of the book", [*PYTEST, "tests/test_book.py"]),
         ("changed outputs are caught", [*PYTEST, "tests/test_nbval_gate.py"]),
         ("wheels for every Python", [*PYTEST, "-rs", "tests/test_installing.py"]),
+        ("package built and tested clean", [*PYTEST, "-rs", "tests/test_package.py"]),
         ("site without a warning", [PYTHON, "_ext/serving/build.py"]),
     ],
     [
