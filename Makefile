@@ -68,9 +68,10 @@ live: $(READY) ## Show the site with cells that can be edited and run, on this m
 	@$(PY) _ext/serving/kernel.py --port $(PORT)
 
 .PHONY: pdf
-pdf: $(READY) ## Print the whole book into _build/book.pdf
+pdf: $(READY) ## Print the whole book into _build/book.pdf, and offer it on the site
 	@$(PY) _ext/serving/build.py
 	@$(PY) _ext/printing/pdf.py
+	@$(PY) _ext/serving/build.py --printed
 
 # -- notebooks -----------------------------------------------------------------------------------
 
@@ -88,8 +89,8 @@ lab: $(READY) ## Open the notebooks in JupyterLab
 # -- verify --------------------------------------------------------------------------------------
 
 .PHONY: test
-test: $(READY) ## Run every gate; ends with one line for each
-	@$(PY) tests/gates.py
+test: $(READY) ## Run every gate; ends with one line for each (GATE=library, SLOWEST=10)
+	@GATE="$(GATE)" SLOWEST="$(SLOWEST)" $(PY) tests/gates.py
 
 VARIANT ?= all
 

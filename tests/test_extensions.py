@@ -380,8 +380,9 @@ def test_the_chapters_are_drawn_with_what_they_rest_on(project):
     assert project.build({"sums": GOOD_PAGE, "more": more}, register) == []
     index = project.page("results")
     assert index.count("<svg") == 1
-    assert re.search(r'<a href="results/more.html" class="group-0"', index)
-    assert "rests on <a" in index
+    assert '<a href="results/more.html">More</a>' in index
+    said = re.findall(r'class="map-needs">(.*?)<', index)
+    assert said == ["rests on nothing before it", "rests on Sums"]
     other = project.page("results/more")
     assert 'href="sums.html#result-sums-zero"' in other
     assert 'href="#result-more-sums"' in other

@@ -39,6 +39,14 @@ def sentence(folder, slugs):
     )
 
 
+def counted(folder, slugs):
+    """Return how many faults were planted in the code of some chapters, and how many noticed."""
+    found = [block for slug, block in blocks(folder).items() if slug in slugs]
+    known = [block for block in found if {"tried", "all"} <= set(block)]
+    died = sum(block["all"].get(way, 0) for block in known for way in DEATHS)
+    return sum(block["tried"] for block in known), died
+
+
 def _share(known, group):
     """Return the share of faults that died, those left out for which a reason is registered."""
     rows = [b[group] for b in known]

@@ -5,7 +5,7 @@ a code cell, with what the cell printed) and the references. The build then fail
 has no executed claim, or a claim states nothing (``checks``). From the same notes are written here
 
 ``{results-index}``
-    every result by part and chapter, and the graph of which chapter rests on which; beside it a
+    every result by part and chapter, and the map of which chapter rests on which; beside it a
     page for each chapter has the entries, with statement, verdicts, ``mllib`` names, tests and
     sources, and the graph of which result rests on which;
 ``{results-table}``
@@ -34,6 +34,7 @@ from _ext.registers import (
     blocks,
     checks,
     code,
+    coursemap,
     graph,
     notes,
     planted,
@@ -197,7 +198,7 @@ class FillPlaces(SphinxPostTransform):
         self.results, self.slips = register.registers(self.app)
         self.pages = getattr(self.env, "book_pages", {})
         self.chapters = relations.chapters(self.env)
-        self.tests = code.tests_of(Path(self.env.srcdir) / self.config.results_tests)
+        self.tests = tests_of(self.app)
         self.kills = verdicts.kills(self.env.srcdir)
         self.doctrees = {}
         self.order = relations.reading_order(self.env)
@@ -260,31 +261,19 @@ class FillPlaces(SphinxPostTransform):
         return block
 
     def map(self):
-        """Return the graph of which chapter rests on which."""
-        home = {entry["id"]: entry["chapter"] for entry in self.results}
-        pairs = dict.fromkeys(
-            (home[a], home[b])
-            for a, b in self.pairs
-            if home[a] != home[b] and {home[a], home[b]} <= set(self.shown)
-        )
-        names = [slug for slug in self.shown if any(slug in pair for pair in pairs)]
-        if not names:
+        """Return the map of the course; each chapter leads to the page of its results."""
+        pages = {slug: blocks.entry_page(self.config, slug) for slug in self.shown}
+        drawn = coursemap.map_of(self, lambda slug: self.address(pages[slug]))
+        if not drawn:
             return []
-        titles = {slug: self.env.titles[self.chapters[slug]].astext() for slug in names}
         section = blocks.section("results-graph", [nodes.Text("Which chapter rests on which")])
         section += nodes.paragraph(
             "",
-            "An arrow leads from a chapter to one whose statements or proofs use its results. "
-            "Each box is a link to the results of its chapter, where the graph is drawn in full.",
+            "A line runs down from each chapter to those whose statements or proofs use its "
+            "results; what follows from other lines, and what looks ahead, is left out. Each name "
+            "leads to the results of its chapter, where all their dependences are drawn.",
         )
-        section += self.drawn(
-            names,
-            list(pairs),
-            titles,
-            {slug: self.part_of(self.chapters[slug]) for slug in names},
-            lambda slug: self.address(blocks.entry_page(self.config, slug)),
-            "Graph of the chapters",
-        )
+        section += drawn
         return [section]
 
     def address(self, docname, anchor=""):
@@ -490,6 +479,17 @@ class FillPlaces(SphinxPostTransform):
 # -- Sphinx ----------------------------------------------------------------------------------------
 
 
+def tests_of(app):
+    """Return which tests use which names of the library; files are read once, in any build."""
+    folder = Path(app.srcdir) / app.config.results_tests
+    return code.names_tested(folder, Path(app.doctreedir) / "tests.json")
+
+
+def ahead(app, env):
+    """Read once what the processes that write the pages would each read."""
+    tests_of(app)
+
+
 def outdated(app, env):
     """Name the pages whose lists must be written again because another page changed."""
     pages = getattr(env, "book_pages", {})
@@ -586,6 +586,7 @@ def setup(app):
     app.add_post_transform(FillPlaces)
     app.connect("env-updated", outdated)
     app.connect("env-check-consistency", checks.check)
+    app.connect("env-check-consistency", ahead)
     app.connect("html-collect-pages", chapter_pages)
     return {
         "version": "1",

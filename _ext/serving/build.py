@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import fcntl
 import functools
+import gc
 import hashlib
 import http.server
 import importlib
@@ -28,6 +29,8 @@ BUILD = ROOT / "_build"
 WORK = BUILD / "work"
 SITE = BUILD / "html"
 STAMP = BUILD / "built-from"
+#: The printed book, and what it was printed from.
+PDF, PRINTED = BUILD / "book.pdf", BUILD / "printed-from"
 
 #: What of _ext comes after the pages or beside them: when it changes, no page is read anew.
 AFTER = "anchors figures landing previews printing serving shipping vendored".split()
@@ -123,6 +126,7 @@ def run_sphinx():
     importlib.import_module("_ext")  # first: what follows then starts sooner
     from jupyter_book.sphinx import build_sphinx
 
+    gc.set_threshold(100_000, 20, 100)  # pages are large trees, looked through in vain each time
     with contextlib.redirect_stdout(Progress(sys.stdout)):
         result = build_sphinx(
             ROOT,
@@ -144,15 +148,21 @@ def run_sphinx():
     return result == 0
 
 
-def publish():
-    """Copy the work folder, finish the copy, and put it in the place of the site."""
+def publish(stamp):
+    """Copy the work folder, finish the copy, and put it in the place of the site.
+
+    The printed book comes with it if it was printed from the same sources.
+    """
     from _ext.shipping import finish
 
     fresh, old = BUILD / "html.fresh", BUILD / "html.old"
     shutil.rmtree(fresh, ignore_errors=True)
     shutil.rmtree(old, ignore_errors=True)
     shutil.copytree(WORK / "html", fresh)
-    finish.site(fresh)
+    printed = PDF.exists() and PRINTED.exists() and PRINTED.read_text() == stamp
+    if printed:
+        shutil.copy(PDF, fresh)
+    finish.site(fresh, printed)
     if SITE.exists():
         SITE.rename(old)
     fresh.rename(SITE)
@@ -183,10 +193,19 @@ def build():
             kept = " The last good site is kept." if SITE.exists() else ""
             print(f"\nThe book was not built: see the warnings above.{kept}", file=sys.stderr)
             return False
-        publish()
+        publish(stamp)
         STAMP.write_text(stamp)
         print(f"\nBuilt in {time.monotonic() - start:.0f} s.")
         return True
+
+
+def offer():
+    """Put the book on the site from which it has just been printed."""
+    with (BUILD / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        stamp = STAMP.read_text()
+        PRINTED.write_text(stamp)
+        publish(stamp)
 
 
 def where():
@@ -256,11 +275,15 @@ def main():
     """Read the command line and do it."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--serve", action="store_true", help="serve and rebuild on change")
+    parser.add_argument("--printed", action="store_true", help="offer the PDF just printed")
     parser.add_argument("--port", type=int, default=8000)
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, stop)
     try:
-        if options.serve:
+        if options.printed:
+            sys.path.insert(0, str(ROOT))
+            offer()
+        elif options.serve:
             serve(options.port)
         elif build():
             where()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from _ext.registers import register, verdicts
 from _ext.setting import anchors, exercises, figures, previews
-from _ext.shipping import access, bundle, library, weight
+from _ext.shipping import access, bundle, library, players, share, weight
 
 #: Scripts that may wait until the page has been read.
 DEFERRED = (
@@ -57,12 +57,22 @@ def lighter(html, name):
     return html
 
 
+#: Scripts that only some pages need, and what they need them for.
+SCRIPTS = {
+    COPY_TEX: 'class="katex"',
+    WEB / "map.js": 'class="course-map"',
+    WEB / "player.js": " data-player=",
+    WEB / "share.js": 'class="permalink"',
+    WEB / "theorem.js": " data-theorem=",
+}
+
+
 def with_scripts(html):
-    """Return a page that loads the scripts of the book: that for copying formulas if it has any."""
+    """Return a page that loads the scripts of the book, those that it needs."""
     root = re.search(r'data-content_root="([^"]*)"', html)
     if not root:
         return html
-    scripts = [WEB / "book.js"] + ([COPY_TEX] if 'class="katex"' in html else [])
+    scripts = [WEB / "book.js", *(script for script, sign in SCRIPTS.items() if sign in html)]
     tags = [
         f'<script defer src="{root[1]}_static/web/{path.name}?v='
         f'{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}"></script>'
@@ -80,9 +90,10 @@ def downloads(html):
     )
 
 
-def site(folder):
-    """Finish the site in ``folder``."""
+def site(folder, pdf=False):
+    """Finish the site in ``folder``; ``pdf``: it has the whole book as ``book.pdf``."""
     folder = Path(folder)
+    book = share.about(WEB.parents[2], pdf)
     shutil.copytree(WEB, folder / "_static" / "web")
     shutil.copy(COPY_TEX, folder / "_static" / "web")
     results = register.load(WEB.parents[2] / "chapters" / "results.yml")
@@ -90,9 +101,11 @@ def site(folder):
     for page in sorted(folder.glob("**/*.html")):
         html = lighter(page.read_text(encoding="utf-8"), page.name)
         html = access.described(access.repaired(html))
+        html = players.attach(figures.pair(html, page), page)
+        html = share.shared(html, page.relative_to(folder).as_posix(), book)
         html = verdicts.switched(downloads(with_scripts(anchors.linked(html, titles))))
         html = exercises.plainer(html)
-        page.write_text(figures.pair(html, page), encoding="utf-8")
+        page.write_text(html, encoding="utf-8")
     library.site(folder, results, titles)
     previews.write(folder)
     for unused in folder.glob("**/*.map"):
@@ -101,3 +114,4 @@ def site(folder):
     index.write_text(weight.slim(index.read_text(encoding="utf-8")), encoding="utf-8")
     weight.trim(folder)
     bundle.site(folder)
+    share.site(folder, book)
