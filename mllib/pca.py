@@ -650,7 +650,8 @@ def neighbourhood_graph(X, k):
     other = found.index != np.arange(n)[:, None]
     other[other.all(axis=1), -1] = False  # k + 1 equal rows came first: the last one goes
     index, near = found.index[other], found.distance[other]
-    return csr_array((near, index, np.arange(0, n * k + 1, k)), shape=(n, n))
+    ends = np.arange(0, n * k + 1, k, dtype=np.int32)  # older graph routines know no wider numbers
+    return csr_array((near, index.astype(np.int32), ends), shape=(n, n))
 
 
 def geodesic_distances(graph):
