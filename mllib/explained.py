@@ -215,7 +215,7 @@ def _sentence(given, parameters, doc, names, error, certain=0):
         values = value if parameter.kind is parameter.VAR_POSITIONAL else (value,)
         for one in values:
             default = parameter.default
-            if default is parameter.empty or one is not default:
+            if default is parameter.empty or repr(one) != repr(default):
                 known[name] = one
                 reason = _misfit(one, kinds.get(name, ""), default, names)
                 if reason:
@@ -229,18 +229,14 @@ def _sentence(given, parameters, doc, names, error, certain=0):
         reason = _extreme(value)
         if reason and not (certain and reason == _TEXTS):
             return f"{name} {reason}: {_first_line(error)}."
-    if certain:
-        return None
     arrays = {name: np.shape(value) for name, value in known.items() if _is_array(value)}
     arrays = {name: shape for name, shape in arrays.items() if shape}
-    if arrays and (len(arrays) > 1 or _SHAPES.search(str(error))):
+    if not certain and arrays and (len(arrays) > 1 or _SHAPES.search(str(error))):
         shapes = ", ".join(f"{name} of shape {shape}" for name, shape in arrays.items())
         return f"The arguments do not go together, {shapes}: {_first_line(error)}."
     for name, value in known.items():
-        unknown = name not in kinds and isinstance(
-            error, (TypeError, AttributeError, OverflowError)
-        )
-        if unknown or callable(value) or isinstance(value, (dict, list, tuple)):
+        plain = name in arrays or (isinstance(value, numbers.Number) and not _is_flag(value))
+        if not plain or (name not in kinds and isinstance(error, (TypeError, OverflowError))):
             return f"{name} does not do here, got {_shown(value)}: {_first_line(error)}."
     return None
 
@@ -304,7 +300,7 @@ def _tests(kind, default, names):
         tests.append(lambda v: callable(v) and not isinstance(v, type))
     if "Generator" in words:
         tests.append(lambda v: isinstance(v, np.random.Generator))
-    if words & {"sequence", "list", "tuple", "iterable", "chunks", "lists"}:
+    if words & {"sequence", "list", "tuple", "pair", "iterable", "chunks", "lists"}:
         tests.append(lambda v: isinstance(v, collections.abc.Iterable) and not isinstance(v, str))
     if words & {"str", "name", "names", "text", "label"} or "{" in kind:
         tests.append(lambda v: isinstance(v, str))
