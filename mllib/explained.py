@@ -26,7 +26,7 @@ _LARGE = 2**20  # numbers in a result that are looked through for NaN
 _FOREIGN = Exception  # that of a compiled library may be of any kind
 _LIBRARIES = {"mllib", "numpy", "scipy", "numba", "pandas", *sys.stdlib_module_names}
 _RAISE = opcode.opmap["RAISE_VARARGS"]
-_SHAPES = re.compile(r"shape|broadcast|dimension|align|size|length|axis|axes|out of bounds|index")
+_SHAPES = re.compile(r"shape|broadcast|dimension|align|length|axis|axes|out of bounds|entries|1-D")
 _OFTEN = {"int": 9, "float": 9, "bool": 9, "str": 9}  # as words of the documentation
 
 
@@ -159,7 +159,7 @@ def _explain(function, doc, names, args, named, error):
         settings = inspect.signature(type(holder).__init__).parameters
         given = holder.get_params(deep=False) | given
         parameters |= {name: settings[name] for name in settings if name not in parameters}
-    if ours and _names_one(str(error), given):
+    if ours and _names_one(str(error), parameters):
         return
     fit = holder is not None and function.__name__ != "__init__"
     sentence = _sentence(given, parameters, doc, names, error, fit + (fit and ours))
@@ -231,10 +231,11 @@ def _sentence(given, parameters, doc, names, error, certain=0):
             return f"{name} {reason}: {_first_line(error)}."
     arrays = {name: np.shape(value) for name, value in known.items() if _is_array(value)}
     arrays = {name: shape for name, shape in arrays.items() if shape}
-    if not certain and arrays and (len(arrays) > 1 or _SHAPES.search(str(error))):
+    ours, shapes = _is_ours(error), _SHAPES.search(str(error))
+    if not certain and arrays and (shapes or (len(arrays) > 1 and not ours)):
         shapes = ", ".join(f"{name} of shape {shape}" for name, shape in arrays.items())
         return f"The arguments do not go together, {shapes}: {_first_line(error)}."
-    for name, value in known.items():
+    for name, value in known.items() if not ours else ():
         plain = name in arrays or (isinstance(value, numbers.Number) and not _is_flag(value))
         if not plain or (name not in kinds and isinstance(error, (TypeError, OverflowError))):
             return f"{name} does not do here, got {_shown(value)}: {_first_line(error)}."

@@ -452,7 +452,8 @@ def outcome(call, fresh, key, way=None, seconds=10):
         return "deep", f"more than {seconds} s"
     except Exception as error:
         settings = vars(fresh.instance) if hasattr(fresh.instance, "fit") else ()
-        return judge(error, {*arguments, *settings, key})
+        known = inspect.signature(fresh.target).parameters
+        return judge(error, {*arguments, *known, *settings, key} - {"self"})
     finally:
         signal.alarm(0)
 
@@ -491,16 +492,16 @@ REGISTER = {
     "linear_algebra.numeric_*(x: one axis more*": "the caller's own function fails at that point",
     "linear_algebra.numeric_*(x: one row*": "the caller's own function fails at that point",
     "*(*: one that returns NaN": "what the caller's function returns is what comes out",
-    "forests.averaging_over_runs(P: zero)": "the correlation of constants is not defined, as it says",
-    "forests.averaging_over_runs(P: constant far away)": "as for zeros: no correlation of constants",
+    "forests.averaging_over_runs(P: zero)": "constants have no correlation, as it says",
+    "forests.averaging_over_runs(P: constant*": "constants have no correlation",
     "gaussian_processes.evidence_slopes(slopes: *": "a function of the caller, and what it returns",
     "optimization.*(f: a function of nothing)": "Python names the function that takes no argument",
     "discriminant_analysis.*.fit(X: *": "the sentence is about a feature of X, by its number",
-    "discriminant_analysis.fisher_directions(covariance: zero)": "the scatter within is its covariance",
+    "*.fisher_directions(covariance: zero)": "the scatter within is its covariance",
     "nearest_neighbours.*.predict*(X: huge)": "the distances overflow, and the sentence names them",
     "support_vector_machines.HardMarginSVM.fit(*": "the sentence is about the classes: no margin",
     "pca.classical_scaling(D: zero)": "the points found from D are named X there",
-    "*.CategoricalHMM.__init__(n_components: ten)": "more states than rows: the sentence asks for rows",
+    "*HMM.__init__(n_components: ten)": "more states than rows: it asks for rows",
     "pca.fixed_signs(V: booleans)": "numpy's own sentence says what to use instead",
 }
 
