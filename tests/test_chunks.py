@@ -116,13 +116,15 @@ def test_work_that_kills_every_worker_is_given_up():
 
 def test_an_interrupt_ends_all_workers(tmp_path):
     code = f"""
-        import os, time
+        import os, signal, time
         from pathlib import Path
         from mllib.base import map_over
         def slow(i):
             Path({str(tmp_path)!r}, str(os.getpid())).touch()
             time.sleep(60)
         if __name__ == "__main__":
+            # a shell starts what runs in the background deaf to interrupts
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             try:
                 map_over(slow, range(4), 2)
             except KeyboardInterrupt:
