@@ -89,8 +89,8 @@ lab: $(READY) ## Open the notebooks in JupyterLab
 # -- verify --------------------------------------------------------------------------------------
 
 .PHONY: test
-test: $(READY) ## Run every gate; ends with one line for each
-	@$(PY) tests/gates.py
+test: $(READY) ## Run every gate; ends with one line for each (GATE=library, SLOWEST=10)
+	@GATE="$(GATE)" SLOWEST="$(SLOWEST)" $(PY) tests/gates.py
 
 VARIANT ?= all
 

@@ -5,6 +5,7 @@ The estimators follow scikit-learn's conventions without importing scikit-learn:
 numpy and scipy.
 """
 
+import datetime
 import functools
 import importlib
 import inspect
@@ -33,13 +34,17 @@ __all__ = [
     "as_array",
     "check_X_y",
     "check_array",
+    "check_callable",
     "check_choice",
     "check_distribution",
     "check_features",
     "check_fitted",
+    "check_flag",
+    "check_instance",
     "check_kernel_values",
     "check_labels",
     "check_lengths",
+    "check_parameters",
     "check_rng",
     "check_sample_weight",
     "check_scalar",
@@ -93,9 +98,13 @@ def as_array(a, name):
     A table is copied row by row, so that all that follows is, to the last bit, what it is for an
     array of its values.
     """
+    if np.ma.is_masked(a):
+        raise ValueError(
+            f"{name} has masked entries, and a mask would be ignored: remove them or fill them in."
+        )
     try:
         return np.asarray(a, order="C" if hasattr(a, "columns") else None)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise ValueError(f"{name} must be an array: give all its rows one length.") from error
 
 
@@ -112,14 +121,29 @@ def _as_float(X, name):
         )
     if X.dtype == np.float64:
         return X
+    if X.dtype.kind in "mM" or (X.dtype.kind == "O" and any(map(_is_time, X.ravel()))):
+        raise TypeError(
+            f"{name} must hold numbers only, got dates or durations: subtract a first date and "
+            f"divide by a unit, e.g. numpy.timedelta64(1, 's')."
+        )
     try:
-        return X.astype(np.float64)
+        with np.errstate(over="ignore"):
+            return X.astype(np.float64)
     except TypeError as error:
         raise TypeError(
             f"{name} must hold numbers only: argument must be a string or a number ({error})."
         ) from error
     except ValueError as error:
         raise ValueError(f"{name} must hold numbers only: {error}.") from error
+    except OverflowError as error:
+        raise ValueError(
+            f"{name} holds a number beyond 1.8e308, too large for float64: divide by a larger unit."
+        ) from error
+
+
+def _is_time(v):
+    """Return whether an entry is a date or a duration, which would silently become a number."""
+    return isinstance(v, (np.datetime64, np.timedelta64, datetime.date, datetime.timedelta))
 
 
 def _check_finite(X, name):
@@ -161,11 +185,12 @@ def check_array(X, name="X", *, min_samples=1, finite=True):
     if n < min_samples:
         raise ValueError(
             f"Found array with {n} sample(s) (shape={X.shape}) while a minimum of "
-            f"{min_samples} is required."
+            f"{min_samples} is required: give {name} more rows."
         )
     if d == 0:
         raise ValueError(
-            f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required."
+            f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required: "
+            f"give {name} a column."
         )
     if finite:
         _check_finite(X, name)
@@ -207,7 +232,10 @@ def check_signs(y, n=None):
 
 def check_kernel_values(kernel, X, Y):
     """Return kernel(X, Y) as a finite float64 array with one entry for each pair of rows."""
-    K = np.asarray(kernel(X, Y), dtype=np.float64)
+    try:
+        K = _as_float(kernel(X, Y), "kernel(X, Y)")
+    except TypeError as error:
+        raise TypeError(f"kernel must be a function of two arrays of rows ({error}).") from error
     if K.shape != (len(X), len(Y)) or not np.isfinite(K).all():
         raise ValueError(
             f"kernel(X, Y) must return finite numbers of shape ({len(X)}, {len(Y)}), one for "
@@ -250,7 +278,7 @@ def _check_target_shape(y, estimator):
         )
     if hasattr(y, "tocsr"):
         raise TypeError("y is a sparse matrix, but a dense vector is required: pass y.toarray().")
-    y = np.asarray(y)
+    y = as_array(y, "y")
     if y.ndim == 2 and y.shape[1] == 1:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected: pass y.ravel().",
@@ -284,7 +312,7 @@ def check_labels(y, estimator="classifier"):
                 "Unknown label type: continuous. A classifier expects class labels, "
                 "got real numbers that are not whole."
             )
-    if y.dtype.kind == "O" and any(v is None or v != v for v in y):
+    if _holds_missing(y):
         raise ValueError("Input y contains NaN or None: remove those samples first.")
     try:
         return np.unique(y, return_inverse=True)
@@ -293,6 +321,16 @@ def check_labels(y, estimator="classifier"):
             f"Unknown label type: the labels in y cannot be sorted ({error}); convert "
             f"them to one type, e.g. y.astype(str)."
         ) from error
+
+
+def _holds_missing(y):
+    """Return whether labels hold NaN, NaT, None or the missing value of pandas."""
+    if y.dtype.kind in "mM":
+        return bool(np.isnat(y).any())
+    return y.dtype.kind == "O" and any(
+        v is None or type(v).__name__ in ("NAType", "NaTType") or (np.isscalar(v) and v != v)
+        for v in y.ravel()
+    )
 
 
 def check_targets(y, estimator="regressor"):
@@ -400,16 +438,15 @@ def check_lengths(lengths, n):
     """Return the lengths of consecutive sequences that together make ``n`` rows."""
     if lengths is None:
         return np.array([n])
-    lengths = np.asarray(lengths)
+    lengths = as_array(lengths, "lengths")
     if lengths.ndim != 1 or lengths.dtype.kind not in "iu" or lengths.size == 0:
         raise ValueError("lengths must be a non-empty list of whole numbers, one per sequence.")
     if (lengths < 1).any():
         raise ValueError("lengths must be at least 1 each: drop the empty sequences.")
-    if lengths.sum() != n:
-        raise ValueError(
-            f"lengths must add up to the {n} rows of X, they add up to {lengths.sum()}."
-        )
-    return lengths
+    total = sum(lengths.tolist())  # Python's whole numbers have no last one
+    if total != n:
+        raise ValueError(f"lengths must add up to the {n} rows of X, they add up to {total}.")
+    return lengths.astype(np.int64)
 
 
 # Tables --------------------------------------------------------------------------------------
@@ -450,6 +487,7 @@ def _remembers_names(fit):
 
     @functools.wraps(fit)
     def fit_and_remember(self, *args, **options):
+        check_parameters(self)
         names = column_names(args[0] if args else options.get("X"))
         goes_on = fit.__name__ == "partial_fit" and hasattr(self, "n_features_in_")
         result = fit(self, *args, **options)
@@ -459,6 +497,18 @@ def _remembers_names(fit):
 
     fit_and_remember.keeps_the_protocol = True
     return fit_and_remember
+
+
+def _checks_parameters(fit):
+    """Return ``fit`` that begins with the check of what hyperparameters of all models share."""
+
+    @functools.wraps(fit)
+    def check_and_fit(self, *args, **options):
+        check_parameters(self)
+        return fit(self, *args, **options)
+
+    check_and_fit.keeps_the_protocol = True
+    return check_and_fit
 
 
 def _check_names(estimator, X):
@@ -539,8 +589,10 @@ def check_scalar(
     opening = "(" if open_low or low is None else "["
     closing = ")" if open_high or high is None else "]"
     sort = "an integer" if integer else "a number"
-    what = f"{name} must be {sort} in {opening}{left}, {right}{closing}, got {value!r}."
+    what = f"{name} must be {sort} in {opening}{left}, {right}{closing}, got {_shown(value)}."
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
+        raise ValueError(what)
+    if isinstance(value, numbers.Integral) and not -(2**63) <= value < 2**63:
         raise ValueError(what)
     below = low is not None and (value <= low if open_low else value < low)
     above = high is not None and (value >= high if open_high else value > high)
@@ -549,18 +601,78 @@ def check_scalar(
     return value
 
 
+def _shown(value):
+    """Return how a refused value is shown in a message: never longer than a line."""
+    if isinstance(value, numbers.Integral) and abs(value) >= 2**63:
+        return "a whole number of more than 64 bits"
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
 def check_choice(value, name, choices):
     """Return ``value`` if it is one of ``choices``."""
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+        wanted = ", ".join(map(repr, choices))
+        raise ValueError(f"{name} must be one of {wanted}, got {_shown(value)}.")
     return value
+
+
+def check_flag(value, name):
+    """Return ``value`` as a bool if it is True or False, and nothing that merely counts as one."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, got {_shown(value)}.")
+    return bool(value)
+
+
+def check_callable(value, name):
+    """Return ``value`` if it can be called."""
+    if not callable(value) or isinstance(value, type):
+        raise ValueError(f"{name} must be a function, got {_shown(value)}.")
+    return value
+
+
+def check_instance(value, name, kind, source):
+    """Return ``value`` if it is of the class ``kind``; ``source`` says where such a one is made."""
+    if not isinstance(value, kind):
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        wanted = " or ".join(k.__name__ for k in kinds)
+        raise ValueError(f"{name} must be a {wanted}, {source}, got {_shown(value)}.")
+    return value
+
+
+#: What hyperparameters of one name mean in every estimator; ``check_parameters`` holds them to it.
+FLAGS = ("average", "center", "early_stopping", "fit_intercept", "optimise")
+FLAGS += ("oob_score", "shuffle", "unbiased", "whiten", "with_mean", "with_std")
+COUNTS = ("max_iter", "n_estimators", "n_init")
+
+
+def check_parameters(estimator):
+    """Refuse hyperparameters that cannot be meant; ``fit`` of every estimator begins with it.
+
+    Flags are True or False, counts are whole numbers from 1 on, tolerances are relative and lie in
+    [0, 1). What only one model has is checked by that model.
+    """
+    given = estimator.get_params(deep=False)
+    for name in FLAGS:
+        if name in given:
+            check_flag(given[name], name)
+    for name in COUNTS:
+        if name in given:
+            check_scalar(given[name], name, low=1, integer=True)
+    if "tol" in given:
+        check_scalar(given["tol"], "tol", low=0, high=1, open_high=True)
+    if "random_state" in given:
+        random_generator(given["random_state"])
+    if "workers" in given:
+        _check_workers(given["workers"])
 
 
 def check_rng(rng):
     """Return ``rng`` if it is a ``numpy.random.Generator``."""
     if not isinstance(rng, np.random.Generator):
         raise ValueError(
-            f"rng must be a numpy.random.Generator, got {rng!r}: pass numpy.random.default_rng(0)."
+            f"rng must be a numpy.random.Generator, got {_shown(rng)}: pass "
+            f"numpy.random.default_rng(0)."
         )
     return rng
 
@@ -577,7 +689,7 @@ def random_generator(random_state):
         return np.random.default_rng(random_state)
     raise ValueError(
         f"random_state must be None, a non-negative integer or a numpy.random.Generator, "
-        f"got {random_state!r}."
+        f"got {_shown(random_state)}."
     )
 
 
@@ -598,9 +710,9 @@ def map_over(function, items, workers=1):
         Must be picklable if ``workers`` is an int above 1.
     items : iterable
     workers : int or map-like callable
-        1 runs here; an int above 1 starts that many processes, -1 one for each core; a callable
-        such as ``pool.map`` or a distributed client's ``map``, whose futures are waited for, is
-        used as it is.
+        1 runs here; an int above 1 starts that many processes, though never more than 64; -1 one
+        for each core; a callable such as ``pool.map`` or a distributed client's ``map``, whose
+        futures are waited for, is used as it is.
 
     Returns
     -------
@@ -656,6 +768,9 @@ def stream_over(function, items, workers=1, *, in_flight=None):
         yield from _on_processes(function, items, workers, at_most)
 
 
+_PROCESSES = 64  # on one machine, whatever number is asked for
+
+
 def _check_workers(workers):
     """Return a map-like callable as it is, and a number of processes as a positive int."""
     if callable(workers):
@@ -663,7 +778,7 @@ def _check_workers(workers):
     check_scalar(workers, "workers", low=-1, integer=True)
     if workers == 0:
         raise ValueError("workers must be -1, a positive integer or a map-like callable, got 0.")
-    return (os.cpu_count() or 1) if workers == -1 else int(workers)
+    return (os.cpu_count() or 1) if workers == -1 else min(int(workers), _PROCESSES)
 
 
 def _settled(results):
@@ -812,6 +927,7 @@ class Estimator:
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)
         keepers = dict.fromkeys(("fit", "partial_fit"), _remembers_names)
+        keepers["fit_chunks"] = _checks_parameters
         keepers |= dict.fromkeys(("transform", "fit_transform"), _honours_set_output)
         for name, keeper in keepers.items():
             method = getattr(cls, name, None)

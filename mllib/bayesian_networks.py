@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from mllib.base import as_array, check_rng, check_scalar, check_vector
+from mllib.explained import explain_errors
 from mllib.numerics import safe_log
 
 __all__ = [
@@ -828,3 +829,6 @@ def hmm_network(pi, A, e, T):
         parents[f"x{t}"] = (f"z{t}",)
         tables[f"x{t}"] = e
     return bayes_net(parents, tables)
+
+
+explain_errors(globals())

@@ -9,10 +9,11 @@ from math import log, pi
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky, solve_triangular, svd
+from scipy.linalg import cholesky, solve_triangular, svd
 
 from mllib.base import (
     Regressor,
+    as_array,
     check_array,
     check_choice,
     check_features,
@@ -24,6 +25,7 @@ from mllib.base import (
     check_vector,
     convergence_warning,
 )
+from mllib.explained import explain_errors
 from mllib.linear_algebra import outer_product_sum
 from mllib.numerics import (
     centred_columns,
@@ -50,6 +52,7 @@ __all__ = [
 
 _EPS = np.finfo(float).eps
 _TINY = float(np.finfo(float).tiny)
+_SMALL = 1e-250  # squares below it leave no room for the precisions, their inverses
 
 
 # Records -------------------------------------------------------------------------------------
@@ -133,15 +136,20 @@ def _factor(V, name):
     return L
 
 
-def _factor_one_plus(scale, M):
-    """Return the lower Cholesky factor of I + scale M, whose eigenvalues are all at least 1."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        B = np.eye(len(M)) + scale * M
-    if not np.isfinite(B).all():
+def _sample(X, y):
+    X = check_array(X)
+    return X, check_vector(y, "y", length=len(X))
+
+
+def _triangle(B):
+    """Return Q and R with R^T R = I + B^T B and B = Q R; B is not squared, which costs digits."""
+    if not np.abs(B).max() < 1e150:
         raise ValueError(
-            "beta times the prior variance is too large for this X: lower beta or narrow the prior."
+            "beta times the prior variance is too large for this X, or X is too large to be "
+            "squared: lower beta, narrow the prior, or divide X by a larger unit."
         )
-    return cholesky(B, lower=True, check_finite=False)
+    Q, R = np.linalg.qr(np.vstack([B, np.eye(B.shape[1])]))
+    return Q[: len(B)], R
 
 
 def _inputs(belief, X):
@@ -194,13 +202,14 @@ def posterior(X, y, beta, mu_0, V_0):
     >>> belief.mean, belief.covariance
     (array([2.]), array([[0.33333333]]))
     """
-    sums, beta = outer_product_sum(X, y), _positive(beta, "beta")
-    mu_0 = check_vector(mu_0, "mu_0", length=len(sums.b))
-    L = _factor(check_square(V_0, "V_0", size=len(sums.b)), "V_0")
-    C = _factor_one_plus(beta, L.T @ sums.S @ L)  # the bracket is C C^T
-    half = solve_triangular(C, L.T, lower=True)  # V_n = half^T half
-    step = half.T @ (half @ (beta * (sums.b - sums.S @ mu_0)))
-    return WeightBelief(mu_0 + step, half.T @ half, beta)
+    (X, y), beta = _sample(X, y), _positive(beta, "beta")
+    mu_0 = check_vector(mu_0, "mu_0", length=X.shape[1])
+    L = _factor(check_square(V_0, "V_0", size=X.shape[1]), "V_0")
+    with np.errstate(over="ignore", invalid="ignore"):
+        r, B = np.sqrt(beta) * (y - X @ mu_0), np.sqrt(beta) * X @ L
+    Q, R = _triangle(B)  # the bracket I + B^T B is R^T R
+    half = solve_triangular(R, L.T, trans="T")  # V_n = half^T half
+    return WeightBelief(mu_0 + half.T @ (Q.T @ r), half.T @ half, beta)
 
 
 def isotropic_posterior(X, y, alpha, beta):
@@ -384,12 +393,17 @@ def log_evidence(X, y, alpha, beta):
     >>> round(log_evidence([[1.0]], [2.0], 1.0, 1.0), 4)  # log N(2; 0, 1 + 1)
     -2.2655
     """
-    sums, alpha, beta = outer_product_sum(X, y), _positive(alpha, "alpha"), _positive(beta, "beta")
-    L = _factor_one_plus(beta / alpha, sums.S)  # A / alpha = L L^T
-    mu = cho_solve((L, True), beta / alpha * sums.b)
-    r = np.asarray(y, dtype=float) - np.asarray(X, dtype=float) @ mu
-    fit = len(r) * np.log(beta / (2 * np.pi)) - beta * (r @ r) - alpha * (mu @ mu)
-    return float(0.5 * fit - np.log(np.diag(L)).sum())  # (eq-bayesian-regression-evidence)
+    (X, y), alpha, beta = _sample(X, y), _positive(alpha, "alpha"), _positive(beta, "beta")
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        scale = np.sqrt(beta) / np.sqrt(alpha)
+        Q, R = _triangle(scale * X)  # A / alpha = R^T R
+        mu = solve_triangular(R, Q.T @ (scale * y))
+        r = y - X @ mu
+        fit = len(r) * np.log(beta / (2 * np.pi)) - beta * (r @ r) - alpha * (mu @ mu)
+        value = float(0.5 * fit - np.log(np.abs(np.diag(R))).sum())
+    if not np.isfinite(value):
+        raise ValueError("X and y are too large to be squared: divide them by a larger unit.")
+    return value  # (eq-bayesian-regression-evidence)
 
 
 def evidence_gradient(X, y, alpha, beta):
@@ -416,8 +430,8 @@ def evidence_gradient(X, y, alpha, beta):
     (-0.25, -0.25)
     """
     belief = isotropic_posterior(X, y, alpha, beta)
-    X, mu, Sigma = np.asarray(X, dtype=float), belief.mean, belief.covariance
-    r = np.asarray(y, dtype=float) - X @ mu
+    (X, y), mu, Sigma = _sample(X, y), belief.mean, belief.covariance
+    r = y - X @ mu
     trace = np.einsum("ij,jk,ik->", X, Sigma, X, optimize=True)
     return EvidenceGradient(
         float(len(mu) / alpha - mu @ mu - np.trace(Sigma)) / 2,
@@ -466,7 +480,7 @@ def _fast_posterior(data, V, alpha, beta):
     """Return the belief of ``isotropic_posterior``, without another factorisation."""
     with np.errstate(over="ignore"):
         if not np.isfinite(beta / alpha * data.s2.max()):
-            _factor_one_plus(beta / alpha, np.diag(data.s2))  # says so
+            _triangle(np.full((1, 1), np.inf))  # says so
     t = alpha + beta * data.s2
     mean = V @ (beta * np.sqrt(data.s2) * data.c / t)
     if len(t) == data.d:
@@ -557,8 +571,8 @@ def evidence_maximization(
     >>> round(1 / run.alpha, 2), round(1 / run.beta, 3), run.converged
     (1.07, 0.021, True)
     """
-    outer_product_sum(X, y)  # refuses what is not finite or cannot be squared
-    X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
+    X, y = _sample(X, y)
+    outer_product_sum(X, y)  # refuses what cannot be squared
     return _maximise(_spectrum(X, y), (alpha, beta), method, tol, max_iter)
 
 
@@ -568,8 +582,8 @@ def _maximise(data, given, method, tol, max_iter):
     check_scalar(max_iter, "max_iter", low=1, integer=True)
     given = [p if p is None else _positive(p, name) for p, name in zip(given, ("alpha", "beta"))]
     top, square = float(data.s2.max()), (float(data.c @ data.c) + data.rest) / data.n
-    if top == 0 or square == 0:
-        which = "X" if top == 0 else "y"
+    if top < _SMALL or square < _SMALL:
+        which = "X" if top < _SMALL else "y"
         raise ValueError(
             f"{which} is zero everywhere (or constant, with a free offset, or too small to be "
             f"squared), so the evidence prefers no precision: pass alpha and beta."
@@ -637,8 +651,9 @@ def offset_free(A):
     >>> offset_free([1.0, 3.0])
     array([-1.41421356])
     """
-    one = np.ndim(A) == 1
-    A = check_array(np.reshape(A, (-1, 1)) if one else A, "A", min_samples=2)
+    A = as_array(A, "A")
+    one = A.ndim == 1
+    A = check_array(A.reshape(-1, 1) if one else A, "A", min_samples=2)
     n = len(A)
     A = A - A.mean(axis=0)
     rows = A[1:] - A[0] / (1 - np.sqrt(n))
@@ -760,3 +775,6 @@ class BayesianLinearRegression(Regressor):
             return mean
         offset = 1 / (self._n * self.beta_) if self.fit_intercept else 0.0
         return mean, np.sqrt(predict(belief, X - self.x_mean_).variance + offset)
+
+
+explain_errors(globals())

@@ -17,6 +17,7 @@ from mllib.base import (
     check_vector,
     map_over,
 )
+from mllib.explained import explain_errors
 from mllib.least_squares import pinv
 
 __all__ = [
@@ -535,3 +536,6 @@ def parameter_mse(estimates, target, weights=None):
     mse = float(weights @ np.sum((T - target) ** 2, axis=1))
     bias = mean - target
     return ParameterMSE(bias, float(bias @ bias), variance, mse)
+
+
+explain_errors(globals())

@@ -25,6 +25,7 @@ from mllib.base import (
     random_generator,
 )
 from mllib.compiled import compiled, compiling
+from mllib.explained import explain_errors
 from mllib.logistic_regression import sigmoid, softmax
 from mllib.trees import Tree, apply, grow, presort
 
@@ -1289,3 +1290,6 @@ class GradientBoostingClassifier(_GradientBoosting, Classifier):
 
     def _classes(self, P):
         return self.classes_[P.argmax(axis=1)]
+
+
+explain_errors(globals())

@@ -23,6 +23,7 @@ from mllib.base import (
     check_scalar,
     check_vector,
 )
+from mllib.explained import explain_errors
 from mllib.numerics import log_normalise
 
 __all__ = [
@@ -1365,3 +1366,6 @@ class Standardizer(Transformer):
     def inverse_transform(self, X):
         """Return X * scale_ + mean_, shape (n, d): the measurements in their own units."""
         return check_features(self, X) * self.scale_ + self.mean_
+
+
+explain_errors(globals())

@@ -21,6 +21,7 @@ from mllib.base import (
     check_vector,
     random_generator,
 )
+from mllib.explained import explain_errors
 from mllib.nearest_neighbours import neighbours
 from mllib.numerics import log_sum_exp, safe_log
 
@@ -631,3 +632,6 @@ def _truth(weights, means, variances, d=None):
 def _gaussians(D, v, d):
     """Return N(.; 0, v I) at squared distances D in d dimensions."""
     return (2 * np.pi * v) ** (-d / 2) * np.exp(-D / (2 * v))
+
+
+explain_errors(globals())

@@ -25,6 +25,7 @@ from mllib.base import (
     keep_names,
 )
 from mllib.chunks import chunk_parts, in_places, merge_labels, reduce_chunks
+from mllib.explained import explain_errors
 from mllib.numerics import log_normalise, safe_log
 
 __all__ = [
@@ -930,3 +931,6 @@ class RegularisedDiscriminantAnalysis(_GaussianClassifier):
             _refuse_singular(covariance, np.abs(mean), f"class {name}", remedy)
         priors = _check_priors(self.priors, statistics.counts)
         return self._store(GaussianClasses(priors, statistics.means, covariances))
+
+
+explain_errors(globals())

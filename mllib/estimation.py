@@ -23,6 +23,7 @@ from mllib.base import (
     convergence_warning,
     map_over,
 )
+from mllib.explained import explain_errors
 from mllib.numerics import gaussian_log_density
 from mllib.probability import dirichlet_log_density
 
@@ -862,3 +863,6 @@ def dirichlet_posterior(alpha, counts):
     if len(alpha) == 0 or (alpha <= 0).any():
         raise ValueError("alpha must be positive numbers, one for each category.")
     return Dirichlet(alpha + _counts(counts, length=len(alpha)))
+
+
+explain_errors(globals())

@@ -33,6 +33,7 @@ from mllib.base import (
     map_over,
     random_generator,
 )
+from mllib.explained import explain_errors
 from mllib.least_squares import LinearRegression
 from mllib.linear_algebra import spectral_decomposition
 from mllib.logistic_regression import LogisticRegression
@@ -91,7 +92,7 @@ class Averaging(NamedTuple):
     variance: float  #: of the average: covariance + (single - covariance) / B
     single: float  #: mean of the B variances
     covariance: float  #: mean covariance of the B (B - 1) / 2 pairs
-    correlation: float  #: covariance / single
+    correlation: float  #: covariance / single; NaN if nothing varies
 
 
 class Forest(NamedTuple):
@@ -1419,3 +1420,6 @@ class StackingRegressor(_Stacking, Regressor):
         """Return the answers of the model on top, shape (m,)."""
         X = check_features(self, X)
         return self.final_estimator_.predict(self._features(X, None))
+
+
+explain_errors(globals())

@@ -27,6 +27,7 @@ from mllib.base import (
     random_generator,
 )
 from mllib.bayesian_regression import Prediction
+from mllib.explained import explain_errors
 from mllib.kernels import check_psd, default_width, gram, polynomial_kernel, rbf_kernel
 from mllib.linear_algebra import spectral_decomposition
 from mllib.numerics import cholesky_with_jitter, squared_distances
@@ -722,3 +723,6 @@ class GaussianProcessRegressor(Regressor):
         cov = gp_covariance(self._fit, k_x, self.signal_ * self._between(X, X, self.ell_))
         rng = random_generator(random_state)
         return sample_functions(k_x.T @ self.dual_coef_, (cov + cov.T) / 2, S, rng)
+
+
+explain_errors(globals())

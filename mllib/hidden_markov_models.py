@@ -26,8 +26,9 @@ from mllib.base import (
     map_over,
     random_generator,
 )
-from mllib.chunks import as_passes, chunk_parts, column_moments, reduce_chunks
+from mllib.chunks import ColumnMoments, as_passes, chunk_parts, column_moments, reduce_chunks
 from mllib.compiled import compiled
+from mllib.explained import explain_errors
 from mllib.mixtures_and_em import constrained_covariances, em
 from mllib.numerics import (
     cholesky_with_jitter,
@@ -148,7 +149,10 @@ class CategoricalEmission(NamedTuple):
 
     def statistics(self, x, gamma):
         """Return (n,) with n_jv = sum_t gamma_t(j) [x_t = v], shape (K, V)."""
-        return (_count_symbols(np.asarray(x, dtype=np.int64), gamma, self.probs.shape[1]),)
+        x, gamma = self.check(x).astype(np.int64), check_array(gamma, "gamma")
+        if len(gamma) != len(x):
+            raise ValueError(f"gamma must have a row for each of the {len(x)} symbols.")
+        return (_count_symbols(x, gamma, self.probs.shape[1]),)
 
     def update(self, statistics):
         """Return the maximiser e_j(v) = n_jv / sum_v n_jv; an empty state keeps its row."""
@@ -1188,10 +1192,23 @@ class _SequenceModel(DensityEstimator):
         return rows
 
 
+def _variances(X):
+    """Return the variance of each column of rows or moments: 0 if it is constant to rounding."""
+    if isinstance(X, ColumnMoments):
+        low, high, variance = X.low, X.high, X.variance
+    else:
+        low, high, variance = X.min(axis=0), X.max(axis=0), X.var(axis=0)
+    rounding = 1e-14 * np.maximum(np.abs(low), np.abs(high))
+    return np.where(high - low > rounding, variance, 0.0)
+
+
 def _spread_rows(X, K, rng):
-    """Return K rows far apart: each drawn with probability proportional to its squared distance."""
-    chosen = [X[rng.integers(len(X))]]
-    scale = np.maximum(np.std(X, axis=0), np.finfo(float).tiny)
+    """Return K rows far apart: each drawn with probability proportional to its squared distance.
+
+    Distances are in standard deviations of each feature; a constant one does not count.
+    """
+    chosen, variance = [X[rng.integers(len(X))]], _variances(X)
+    scale = np.where(variance > 0, np.sqrt(variance), np.inf)
     while len(chosen) < K:
         D = squared_distances(X / scale, np.array(chosen) / scale).min(axis=1)
         p = D / D.sum() if D.sum() > 0 else None
@@ -1271,7 +1288,7 @@ class GaussianHMM(_SequenceModel):
         check_choice(self.covariance_type, "covariance_type", ("full", "diag"))
         check_scalar(self.min_covar, "min_covar", low=0, open_low=True)
         d, diagonal = X.shape[1], self.covariance_type == "diag"
-        variance = X.var(axis=0) if self._moments is None else self._moments.variance
+        variance = _variances(X if self._moments is None else self._moments)
         variance = np.where(variance > 0, variance, 1.0)
         means, covars = self.means_init, self.covars_init
         means = _spread_rows(X, K, rng) if means is None else _check_init(means, "means", (K, d))
@@ -1281,7 +1298,10 @@ class GaussianHMM(_SequenceModel):
             )
         covars = _check_init(covars, "covars", (K, d) if diagonal else (K, d, d))
         _check_covariances(covars)
-        return GaussianEmission(means, covars, self.min_covar * variance)
+        floor = self.min_covar * variance  # below it no start is allowed, or the first step loses
+        low = np.maximum(covars, floor) if diagonal else covars
+        covars = low if diagonal else constrained_covariances(covars, np.ones(K), floor=floor)
+        return GaussianEmission(means, covars, floor)
 
     def _store(self, emission):
         self.means_, self.covars_ = emission.means, emission.covariances
@@ -1527,3 +1547,6 @@ def _symbols(X, categories):
     table = np.full(code.max() + 1, -1)
     table[code[: len(categories)]] = np.arange(len(categories))
     return table[code[len(categories) :]]
+
+
+explain_errors(globals())

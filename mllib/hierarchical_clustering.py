@@ -10,6 +10,7 @@ import numpy as np
 
 from mllib.base import Clusterer, check_array, check_choice, check_scalar, check_square
 from mllib.compiled import compiled
+from mllib.explained import explain_errors
 from mllib.k_means import best_partition, k_means
 from mllib.nearest_neighbours import pairwise_distances
 
@@ -564,3 +565,6 @@ class AgglomerativeClustering(Clusterer):
         self.n_clusters_, self.n_leaves_ = int(self.labels_.max()) + 1, len(X)
         self.n_features_in_ = X.shape[1]
         return self
+
+
+explain_errors(globals())

@@ -28,6 +28,7 @@ from mllib.base import (
 )
 from mllib.chunks import as_passes, chunk_names, chunk_parts, reduce_chunks
 from mllib.compiled import compiled, compiling
+from mllib.explained import explain_errors
 from mllib.numerics import centred_columns, squared_distances
 
 __all__ = [
@@ -1342,3 +1343,6 @@ class MiniBatchKMeans(_Centres):
         self.n_iter_ += 1
         self._step(X)
         return self._finish(X)
+
+
+explain_errors(globals())

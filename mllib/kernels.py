@@ -24,6 +24,7 @@ from mllib.base import (
     check_targets,
     check_vector,
 )
+from mllib.explained import explain_errors
 from mllib.linear_algebra import spectral_decomposition
 
 __all__ = [
@@ -927,3 +928,6 @@ class KernelRidge(Regressor):
         size = max(1, int(2e6 / len(self.X_fit_)))
         blocks = [X[i : i + size] for i in range(0, len(X), size)]
         return np.concatenate([self._between(B, self.X_fit_) @ self.dual_coef_ for B in blocks])
+
+
+explain_errors(globals())

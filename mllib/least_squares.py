@@ -26,6 +26,7 @@ from mllib.base import (
     keep_names,
 )
 from mllib.chunks import chunk_parts, reduce_chunks
+from mllib.explained import explain_errors
 from mllib.numerics import (
     centred_columns,
     weighted_rows,
@@ -279,9 +280,27 @@ def least_squares(X, y, *, intercept=False):
     y_mean = y.mean() if intercept else 0.0
     U, s, Vt = _svd_of_rank(Z)
     w = Vt.T @ ((U.T @ (y - y_mean)) / s)  # (eq-least-squares-svd)
+    if len(s) < Z.shape[1]:
+        w, s = _without_units(Z, y - y_mean, w, s)
     r = (y - y_mean) - Z @ w
     condition = s[0] / s[-1] if s.size else 1.0
     return LeastSquaresFit(w, float(y_mean - w @ x_mean), r, float(r @ r), len(s), float(condition))
+
+
+def _without_units(Z, y, w, s):
+    """Return solution and singular values with columns of length about 1 if that saves the rank.
+
+    Columns of very different length make singular values look like rounded zeros. If all are above
+    rounding once the units are gone, the minimiser is unique, and no unit matters for it. Otherwise
+    w and s are returned as they are.
+    """
+    n, d = Z.shape
+    norms = np.linalg.norm(Z, axis=0) if n >= d else np.zeros(d)
+    if not 0 < norms.min() <= norms.max() < np.inf:
+        return w, s
+    units = np.exp2(np.round(np.log2(norms)))  # powers of two, which cost no digit
+    v, _, rank, values = lstsq(Z / units, y, cond=n * _EPS, check_finite=False)
+    return (v / units, values) if rank == d else (w, s)
 
 
 def _least_squares_by_gram(Z, y):
@@ -290,7 +309,7 @@ def _least_squares_by_gram(Z, y):
     The Gram matrix of the columns, scaled to length 1, is factorised, and one step of refinement
     w <- w + (Z^T Z)^{-1} Z^T (y - Z w) removes the error of order kappa^2 of the factorisation.
     That is safe up to kappa^2 = 1e8. Beyond, and wherever the rank might be below d, the
-    singular value decomposition takes over, as LAPACK's gelsd.
+    singular value decomposition takes over, as LAPACK's gelsd, if need be of columns of one length.
     """
     n, d = Z.shape
     norms = np.sqrt(np.einsum("ij,ij->j", Z, Z))
@@ -300,8 +319,10 @@ def _least_squares_by_gram(Z, y):
             w = cho_solve(factor, Z.T @ y / norms, check_finite=False) / norms
             w += cho_solve(factor, Z.T @ (y - Z @ w) / norms, check_finite=False) / norms
             return w, d
-    w, _, rank, _ = lstsq(Z, y, cond=max(n, d) * _EPS, check_finite=False)
-    return w, int(rank)
+    w, _, rank, s = lstsq(Z, y, cond=max(n, d) * _EPS, check_finite=False)
+    if rank < d:
+        w, s = _without_units(Z, y, w, s[:rank])
+    return w, len(s)
 
 
 def regression_statistics(X, y, *, intercept=True):
@@ -372,10 +393,13 @@ def solve_statistics(statistics, lam=0.0):
         B, t = np.vstack([A, np.sqrt(lam) * np.eye(d)]), np.append(r, np.zeros(d))
     cond = max(statistics.n, d) * _EPS
     w, _, rank, s = lstsq(B, t, cond=cond, check_finite=False)
+    s = s[:rank]
+    if rank < d:
+        w, s = _without_units(B, t, w, s)
     b = float(statistics.mean[d] - w @ statistics.mean[:d])
-    condition = float(s[0] / s[rank - 1]) if rank else 1.0
+    condition = float(s[0] / s[-1]) if s.size else 1.0
     rss = float(np.sum((r - A @ w) ** 2) + rho**2)
-    return LeastSquaresFit(w, b, t - B @ w, rss, int(rank), condition)
+    return LeastSquaresFit(w, b, t - B @ w, rss, len(s), condition)
 
 
 def regression_chunk(chunk, intercept=True):
@@ -738,3 +762,6 @@ class LinearRegression(Regressor):
         X = check_features(self, X)
         y = check_vector(y, "y", length=len(X))
         return log_likelihood(X, y - self.intercept_, self.coef_, self.sigma2_)
+
+
+explain_errors(globals())

@@ -25,6 +25,7 @@ from mllib.base import (
     convergence_warning,
 )
 from mllib.compiled import compiled
+from mllib.explained import explain_errors
 from mllib.numerics import log_normalise, log_sum_exp
 
 __all__ = [
@@ -1353,3 +1354,6 @@ class OneVsOne(_Reduction):
                 votes[:, k] += second
                 votes[:, j] += ~second
         return votes if K > 2 else votes[:, 1] - votes[:, 0]
+
+
+explain_errors(globals())

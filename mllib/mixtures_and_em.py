@@ -30,6 +30,7 @@ from mllib.base import (
 )
 from mllib.chunks import ColumnMoments, as_passes, chunk_parts, column_moments, reduce_chunks
 from mllib.discriminant_analysis import ClassStatistics
+from mllib.explained import explain_errors
 from mllib.k_means import k_means, k_means_plus_plus, k_means_restarts
 from mllib.model_selection import bic
 from mllib.numerics import (
@@ -1520,3 +1521,6 @@ class GaussianMixture(DensityEstimator):
     def _fit_and_freedom(self, X):
         q = n_parameters(len(self.weights_), self.n_features_in_, self.covariance_type)
         return float(self.score_samples(X).sum()), q
+
+
+explain_errors(globals())

@@ -30,6 +30,7 @@ from mllib.base import (
     random_generator,
 )
 from mllib.decision_theory import squared
+from mllib.explained import explain_errors
 from mllib.least_squares import LinearRegression, least_squares, log_likelihood
 from mllib.numerics import weighted_rows
 from mllib.ridge_and_lasso import Ridge, centre
@@ -407,7 +408,10 @@ class KFold:
             raise ValueError("stratify=True requires y to be passed: give the labels.")
         shuffle = _check_flag(self.shuffle, "shuffle")
         rng = random_generator(self.random_state) if shuffle else None
-        yield from k_fold(len(X), self.n_splits, rng=rng, labels=y if self.stratify else None)
+        n = len(X) if hasattr(X, "__len__") else 0
+        if n < self.n_splits:
+            raise ValueError(f"X must have a row for each of {self.n_splits} folds, got {n} rows.")
+        yield from k_fold(n, self.n_splits, rng=rng, labels=y if self.stratify else None)
 
     def get_n_splits(self, X=None, y=None, groups=None):
         """Return the number of folds."""
@@ -1163,3 +1167,6 @@ class RidgeCV(Regressor):
         """Return b + w^T x for each row of X, shape (n,)."""
         X = check_features(self, X)
         return X @ self.coef_ + self.intercept_
+
+
+explain_errors(globals())

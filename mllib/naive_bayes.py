@@ -22,6 +22,7 @@ from mllib.base import (
 )
 from mllib.chunks import chunk_parts, in_places, merge_labels, reduce_chunks
 from mllib.compiled import compiled, compiling
+from mllib.explained import explain_errors
 from mllib.numerics import log_sum_exp, safe_log
 
 __all__ = [
@@ -774,6 +775,7 @@ class _NaiveBayes(Classifier):
         classes, n = sums.classes, sums.n
         self.class_count_ = n
         if self.priors is None:
+            check_scalar(self.prior_pseudocount, "prior_pseudocount", low=0)
             self.class_prior_ = class_prior(n, self.prior_pseudocount)
         else:
             priors = check_vector(self.priors, "priors", length=len(classes))
@@ -1117,3 +1119,6 @@ class MixedNB(_NaiveBayes):
             fit, *settings = options[kind]
             fitted.append((columns, fit(part, *settings)))
         return tuple(fitted)
+
+
+explain_errors(globals())

@@ -25,6 +25,7 @@ from mllib.base import (
     check_X_y,
 )
 from mllib.compiled import compiled, compiling
+from mllib.explained import explain_errors
 from mllib.linear_algebra import p_norm
 
 __all__ = [
@@ -1423,3 +1424,6 @@ class KNeighborsRegressor(_KNeighbors, Regressor):
         distance, index = self.kneighbors(X)
         w = vote_weights(distance, self.weights)
         return (w * self._y[index]).sum(axis=1) / w.sum(axis=1)
+
+
+explain_errors(globals())

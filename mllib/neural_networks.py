@@ -25,6 +25,7 @@ from mllib.base import (
     convergence_warning,
     random_generator,
 )
+from mllib.explained import explain_errors
 from mllib.logistic_regression import sigmoid, softmax
 from mllib.numerics import log_sum_exp
 
@@ -944,3 +945,6 @@ class MLPRegressor(_MLP, Regressor):
         """Return the outputs, shape (m,)."""
         X = check_features(self, X)
         return self._scores(X)[:, 0]
+
+
+explain_errors(globals())

@@ -19,6 +19,7 @@ from mllib.base import (
     convergence_warning,
     random_generator,
 )
+from mllib.explained import explain_errors
 from mllib.numerics import cholesky_with_jitter
 
 __all__ = [
@@ -647,15 +648,21 @@ def interior_point_step(P, q, G, c, x, s, lam):
     Raises
     ------
     ValueError
-        If an s_i or lambda_i is not positive, or P and G see no curvature in some direction.
+        If shapes disagree, entries are not finite, an s_i or lambda_i is not positive, or P and G
+        see no curvature in some direction.
 
     References
     ----------
     Book: optimization-interior-point. Mehrotra (1992), SIAM Journal on Optimization 2, 575-601.
     """
-    s, lam = check_vector(s, "s", length=len(c)), check_vector(lam, "lam", length=len(c))
-    if len(c) == 0 or min(s.min(), lam.min()) <= 0:
-        raise ValueError("s and lam must be positive, with one entry or more: start with ones.")
+    x, c = check_vector(x, "x"), check_vector(c, "c")
+    P, q = check_square(P, "P", size=len(x), symmetric=True), check_vector(q, "q", length=len(x))
+    s, lam = check_vector(s, "s"), check_vector(lam, "lam")
+    if not 0 < len(c) == len(s) == len(lam) or min(s.min(), lam.min()) <= 0:
+        raise ValueError(f"s and lam must be positive, {len(c)} numbers like c: start with ones.")
+    G = check_array(G, "G")
+    if G.shape != (len(c), len(x)):
+        raise ValueError(f"G must have shape {(len(c), len(x))} like c and x, got {G.shape}.")
     r_d, r_p, mu = P @ x + q + G.T @ lam, G @ x + s - c, s @ lam / len(c)
     L, _ = cholesky_with_jitter(P + G.T @ ((lam / s)[:, None] * G), "P + G^T W G")
 
@@ -1229,3 +1236,6 @@ def _newton_step(H, g, damping):
             f"damping > 0."
         )
     return -V @ ((V.T @ g) / curvatures)
+
+
+explain_errors(globals())

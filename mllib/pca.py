@@ -28,6 +28,7 @@ from mllib.base import (
     keep_names,
 )
 from mllib.chunks import chunk_parts, reduce_chunks
+from mllib.explained import explain_errors
 from mllib.kernels import (
     _centre,
     center_kernel,
@@ -974,3 +975,6 @@ class Isomap(Transformer):
         for index, near in zip(found.index.T, found.distance.T):
             np.minimum(G, near[:, None] + self.dist_matrix_[index], out=G)
         return kernel_scores(-0.5 * G.T**2, self._found)
+
+
+explain_errors(globals())

@@ -26,6 +26,7 @@ from mllib.base import (
 )
 from mllib.compiled import compiled
 from mllib.decision_theory import add_intercept
+from mllib.explained import explain_errors
 
 __all__ = [
     "BatchPerceptron",
@@ -789,3 +790,6 @@ class KernelPerceptron(_BinaryLinear):
         """Return the scores sum_i alpha_i y_i k(x_i, x), shape (n,)."""
         check_fitted(self)
         return self._kernel_matrix(check_features(self, X), self.support_vectors_) @ self.dual_coef_
+
+
+explain_errors(globals())

@@ -24,6 +24,7 @@ from mllib.base import (
     check_square,
     check_vector,
 )
+from mllib.explained import explain_errors
 from mllib.numerics import gaussian_log_density as log_density_from_cholesky
 from mllib.numerics import log_normalise
 
@@ -1192,3 +1193,6 @@ def dirichlet_sample(alpha, n, rng):
     size = (check_scalar(n, "n", low=1, integer=True), len(alpha))
     larger, u = check_rng(rng).standard_gamma(alpha + 1, size), rng.random(size)
     return log_normalise(np.log(larger) + np.log1p(-u) / alpha)[0]
+
+
+explain_errors(globals())

@@ -16,6 +16,7 @@ from mllib.base import (
     Regressor,
     check_array,
     check_features,
+    check_flag,
     check_sample_weight,
     check_scalar,
     check_square,
@@ -26,6 +27,7 @@ from mllib.base import (
 )
 from mllib.chunks import reduce_chunks
 from mllib.compiled import compiled, compiling
+from mllib.explained import explain_errors
 from mllib.least_squares import regression_chunk, solve_statistics
 from mllib.linear_algebra import ProductSums, outer_product_sum
 from mllib.numerics import (
@@ -799,8 +801,13 @@ def lars_path(X, y, *, lam_min=0.0, drop=True, max_kinks=None):
     check_scalar(lam_min, "lam_min", low=0)
     most = 100 + 50 * X.shape[1] if max_kinks is None else max_kinks
     check_scalar(most, "max_kinks", low=1, integer=True)
+    check_flag(drop, "drop")
+    (A, unit), (t, y_unit) = _small_in_units(X), _small_in_units(y)
     follow = _swept_homotopy if compiling() and len(X) >= X.shape[1] else _fast_homotopy
-    path = follow(X, y, lam_min / 2, drop, most)
+    path = follow(A, t, lam_min / 2 / unit / y_unit, drop, most)
+    if unit * y_unit != 1:
+        lam, W = path.lam * unit * y_unit, path.W * (y_unit / unit)
+        path = path._replace(lam=lam, W=W)
     if not path.complete:
         convergence_warning(
             f"lars_path used all {most} kinks and is at lam = {path.lam[-1]:.3g}, above lam_min = "
@@ -1164,8 +1171,14 @@ def _in_units(a):
     power = int(np.frexp(max(a.max(), -a.min()))[1])
     if abs(power) <= 200:
         return a, 1.0
-    unit = np.ldexp(1.0, int(np.clip(power, -1000, 1000)))
+    unit = float(np.ldexp(1.0, int(np.clip(power, -1000, 1000))))
     return a / unit, unit
+
+
+def _small_in_units(a):
+    """Return the same for entries so small that squares vanish; large ones are left as they are."""
+    scaled, unit = _in_units(a)
+    return (scaled, unit) if unit < 1 else (a, 1.0)
 
 
 def _fast_ridge(X, y, lam):
@@ -1193,8 +1206,7 @@ class _Linear(Regressor):
                 f"y has {len(y)} entries."
             )
         _penalty(self.lam)
-        if not isinstance(self.fit_intercept, (bool, np.bool_)):
-            raise ValueError(f"fit_intercept must be True or False, got {self.fit_intercept!r}.")
+        check_flag(self.fit_intercept, "fit_intercept")
         s = check_sample_weight(sample_weight, len(X))
         if s is not None:
             return Centred(*weighted_rows(X, y, s, bool(self.fit_intercept)))
@@ -1249,6 +1261,8 @@ class Ridge(_Linear):
         """Fit to X of shape (n, d) and y of shape (n,); a whole weight counts a row that often."""
         data = self._centred(X, y, sample_weight)
         A, unit = _in_units(data.X)
+        if unit < 1 and not np.isfinite(float(self.lam) / unit / unit):
+            A, unit = data.X, 1.0  # so small beside lam that squares that vanish do not matter
         w = _fast_ridge(A, data.y, float(self.lam) / unit / unit) / unit
         return self._store(w, data)
 
@@ -1320,7 +1334,7 @@ class Lasso(_Linear):
         check_scalar(self.tol, "tol", low=0)
         check_scalar(self.max_iter, "max_iter", low=1, integer=True)
         (A, unit), (t, y_unit) = _in_units(data.X), _in_units(data.y)
-        lam = float(self.lam) / unit / y_unit
+        lam = min(float(self.lam) / unit / y_unit, 1e300)  # with either all weights are 0
         w, self.n_iter_, self.gap_ = _fast_lasso(A, t, lam, self.tol, self.max_iter)
         self.converged_ = bool(self.gap_ <= self.tol * (t @ t))
         self.gap_ *= y_unit**2
@@ -1341,3 +1355,6 @@ def _fast_lasso(X, y, lam, tol, max_iter):
             return w0, len(path.lam), gap
     run = lasso(X, y, lam, w0=w0, tol=tol, max_iter=max_iter)
     return run.w, run.n_iter, run.gap
+
+
+explain_errors(globals())

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mllib.base import check_array, check_scalar, check_vector
+from mllib.explained import explain_errors
 
 __all__ = [
     "CountingWorkers",
@@ -490,3 +491,6 @@ def needs(n, columns, numbers, *, machines, chunk_rows, size=8):
         size * numbers * (machines - 1),
         size * numbers * chunks,
     )
+
+
+explain_errors(globals())

@@ -26,6 +26,7 @@ from mllib.base import (
 )
 from mllib.compiled import compiled
 from mllib.decision_theory import add_intercept, hinge
+from mllib.explained import explain_errors
 from mllib.kernels import (
     check_psd,
     default_width,
@@ -593,6 +594,11 @@ def smo(K, y, C=1.0, *, tol=1e-6, max_iter=100_000):
         If K is not square, symmetric and positive semi-definite, if y has one class, if C <= 0,
         or if C = inf and the classes are not separable.
 
+    Warns
+    -----
+    ConvergenceWarning
+        If max_iter is reached.
+
     References
     ----------
     Book: support-vector-machines-smo. Platt (1998); Fan, Chen and Lin (2005), working set
@@ -605,7 +611,32 @@ def smo(K, y, C=1.0, *, tol=1e-6, max_iter=100_000):
     (array([0.5, 0.5]), 0.0, 0.0)
     """
     K, y = _check_problem(K, y, C, tol, max_iter)
-    return _solve(_KernelRows(K, _PrecomputedKernel()), y, C, tol, max_iter)
+    rows, run = _KernelRows(K, _PrecomputedKernel()), None
+    if np.inf == C:
+        run = _solve(rows, y, C, tol, min(max_iter, 1000 + 20 * len(y)))
+        if not run.converged:
+            _refuse_inseparable(K, y)
+    if run is None or not (run.converged or run.n_iter == max_iter):
+        run = _solve(rows, y, C, tol, max_iter)
+    if not run.converged:
+        convergence_warning(
+            f"smo stopped after max_iter={max_iter} steps with violation {run.violation:.3g} "
+            f"(tolerance {tol:g}) and duality gap {run.gap:.3g}: raise max_iter or tol, or lower C."
+        )
+    return run
+
+
+def _refuse_inseparable(K, y):
+    """Raise if no hyperplane separates the images phi(x_i), which K determines up to a rotation.
+
+    Independent images can be separated whatever y is. Otherwise their coordinates along the
+    eigenvectors of K, as many as its rank, are given to the linear programme.
+    """
+    values, vectors = np.linalg.eigh(K)
+    keep = values > len(K) * np.finfo(float).eps * values[-1]
+    images = vectors[:, keep] * np.sqrt(values[keep])
+    if not keep.all() and separating_weights(add_intercept(images), y) is None:
+        raise _not_separable("in the feature space of the kernel")
 
 
 def _check_problem(K, y, C, tol, max_iter):
@@ -1489,3 +1520,6 @@ class LinearSVC(_MarginClassifier):
                 f"{(self.gap_ / self.primal_).max():.3g} (tolerance {self.tol:g}): raise max_iter."
             )
         return self
+
+
+explain_errors(globals())

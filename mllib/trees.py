@@ -24,6 +24,7 @@ from mllib.base import (
     random_generator,
 )
 from mllib.compiled import compiled
+from mllib.explained import explain_errors
 
 __all__ = [
     "Branch",
@@ -1257,3 +1258,6 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
         """Return the mean target of each row's leaf, shape (m,)."""
         leaf = self.apply(X)
         return self.tree_.value[leaf, 0]
+
+
+explain_errors(globals())

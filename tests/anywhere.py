@@ -187,6 +187,8 @@ def verify(name, settings, chapter):
         faults += failed
         if failed:
             print(f"\n==== {name}: {what}\n{said[-9000:]}", flush=True)
+        elif "slowest" in said:  # asked for by PYTEST_ADDOPTS
+            print(said[said.index("slowest") :], flush=True)
     seconds = time.monotonic() - start
     state = "FAILED" if faults else "passed"
     line = f"  {state}  {name:<17} {'; '.join(parts)} ({seconds:.0f} s)"

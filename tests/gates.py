@@ -1,10 +1,12 @@
 """Run every gate of the book and end with one line for each: ``make test``.
 
 A gate that fails does not stop the others. The first stage runs two gates at a time; the tests and
-the notebooks use both cores themselves.
+the notebooks use both cores themselves. ``GATE=notebooks`` runs the gates with that word in their
+names; with ``SLOWEST=10`` each gate that runs tests ends with its ten slowest.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,7 +19,7 @@ PYTHON = str(Path(sys.executable))
 NOTEBOOKS = [PYTHON, "-m", "pytest", "-p", "no:cacheprovider"]
 PYTEST = [*NOTEBOOKS, "-p", "no:nbval"]
 APART = ["tests/test_book.py", "tests/test_twins.py", "tests/test_nbval_gate.py", "tests/site"]
-APART += ["tests/test_installing.py"]
+APART += ["tests/test_installing.py", "tests/test_package.py"]
 
 #: In the browser three work, for a page that loads waits a lot; windows are too heavy for that.
 WORKERS = "3" if shutil.which("chromium-headless-shell") else "2"
@@ -30,6 +32,7 @@ STAGES = [
         ("rules of the book", [*PYTEST, "tests/test_book.py"]),
         ("changed outputs are caught", [*PYTEST, "tests/test_nbval_gate.py"]),
         ("wheels for every Python", [*PYTEST, "-rs", "tests/test_installing.py"]),
+        ("package built and tested clean", [*PYTEST, "-rs", "tests/test_package.py"]),
         ("site without a warning", [PYTHON, "_ext/serving/build.py"]),
     ],
     [
@@ -73,10 +76,33 @@ STAGES = [
 ]
 
 
+def slowest(output, count):
+    """Return the slowest parts that a gate told of, at most ``count``, the slowest first.
+
+    These are pytest's durations, and the chapters whose planted faults were run.
+    """
+    parts = [
+        (float(seconds), f"{what} {where}")
+        for seconds, what, where in re.findall(
+            r"^ *([\d.]+)s (call|setup|teardown) +(\S.*)$", output, re.MULTILINE
+        )
+    ]
+    parts += [
+        (float(seconds), slug)
+        for slug, seconds in re.findall(
+            r"^(\S+): \d+ of \d+ changes, ([\d.]+) s$", output, re.MULTILINE
+        )
+    ]
+    return [f"{seconds:8.1f} s  {part}" for seconds, part in sorted(parts, reverse=True)[:count]]
+
+
 def run(gate):
     """Run one gate; return its name, whether it passed, its seconds and its output."""
     name, command = gate
     environment = os.environ | {"SCIPY_ARRAY_API": "1", "PYTHONHASHSEED": "0"}
+    count = int(environment.get("SLOWEST") or 0)
+    if count:
+        environment["PYTEST_ADDOPTS"] = f"--durations={count} --durations-min=0.01"
     start = time.monotonic()
     done = subprocess.run(
         command,
@@ -89,15 +115,22 @@ def run(gate):
     seconds = time.monotonic() - start
     print(f"\n==== {name} ({seconds:.0f} s)", flush=True)
     print(done.stdout[-12000:], flush=True)
+    if count and (found := slowest(done.stdout, count)):
+        print(f"The slowest of {name}:", *found, sep="\n", flush=True)
     return name, done.returncode == 0, seconds
 
 
 def main():
-    """Run all stages; return the number of gates that failed."""
+    """Run all stages, or the gates that are asked for; return the number of those that failed."""
+    wanted = os.environ.get("GATE") or ""
+    stages = [[gate for gate in stage if wanted in gate[0]] for stage in STAGES]
+    if not any(stages):
+        names = "; ".join(name for stage in STAGES for name, _ in stage)
+        sys.exit(f"No gate is called {wanted!r}. GATE is a part of one of these names: {names}.")
     if not (shutil.which("chromium-headless-shell") or shutil.which("chromium")):
         sys.exit("Chromium is missing. On Debian or Ubuntu: sudo apt-get install chromium")
     results = []
-    for stage in STAGES:
+    for stage in stages:
         with ThreadPoolExecutor(2) as pool:
             results += pool.map(run, stage)
     print("\nGates")

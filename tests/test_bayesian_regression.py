@@ -1,6 +1,7 @@
 """Bayesian regression: posterior, prediction, evidence and the estimator, and what they refuse."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -446,3 +447,37 @@ def test_columns_of_rounded_constants_count_as_constant():
     X = sample(10, 1)[0]
     with pytest.raises(ValueError, match="y is zero everywhere"):
         BayesianLinearRegression().fit(X, np.full(10, 0.1))
+
+
+# Other people's data ---
+
+
+@pytest.mark.parametrize(("offset", "digits"), [(0.0, 13), (1e5, 10), (1e7, 8), (1e9, 6)])
+def test_posterior_of_columns_far_from_zero_keeps_the_digits_of_an_svd(offset, digits):
+    rng = np.random.default_rng(0)
+    X = np.round((rng.standard_normal((50, 2)) + offset) * 2**20) / 2**20
+    y = np.round((X @ [1.0, -2.0] + 0.1 * rng.standard_normal(50)) * 2**20) / 2**20
+    rows = [[Fraction(v) for v in row] for row in X.tolist()]
+    S = [[sum(r[i] * r[j] for r in rows) for j in (0, 1)] for i in (0, 1)]
+    b = [sum(r[i] * Fraction(v) for r, v in zip(rows, y.tolist())) for i in (0, 1)]
+    (p, q), (_, s) = [[100 * S[i][j] + (i == j) for j in (0, 1)] for i in (0, 1)]
+    det = p * s - q * q
+    covariance = np.array([[float(v / det) for v in row] for row in ((s, -q), (-q, p))])
+    mean = [float(100 * v / det) for v in (s * b[0] - q * b[1], p * b[1] - q * b[0])]
+    general = br.posterior(X, y, 100.0, np.zeros(2), np.eye(2))
+    for belief in (br.isotropic_posterior(X, y, 1.0, 100.0), general):
+        np.testing.assert_allclose(belief.mean, mean, rtol=10.0**-digits)
+        np.testing.assert_allclose(belief.covariance, covariance, rtol=10.0**-digits)
+
+
+@pytest.mark.parametrize("unit", [1e-160, 1e-300, 1e-310])
+def test_data_too_small_to_be_squared_are_refused_by_name(unit):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((20, 2)), rng.standard_normal(20)
+    for A, t, name in ((unit * X, y, "X"), (X, unit * y, "y"), (unit * X, unit * y, "X")):
+        with pytest.raises(ValueError, match=f"{name} is zero everywhere .* too small to be"):
+            br.evidence_maximization(A, t)
+        with pytest.raises(ValueError, match=f"{name} is zero everywhere .* too small to be"):
+            BayesianLinearRegression().fit(A, t)
+    model = BayesianLinearRegression(alpha=1.0, beta=1.0).fit(unit * X, y)
+    assert (np.abs(model.coef_) < 100 * unit).all()

@@ -766,3 +766,95 @@ def test_running_out_of_iterations_warns_with_gap_and_tolerance():
 def test_records_are_what_they_say():
     chain = MarkovChain(np.array([1.0]), np.ones((1, 1)))
     assert markov_chain_log_probability(chain, [0, 0, 0]) == 0
+
+
+# Other people's data ---
+
+
+@pytest.mark.parametrize("covariance_type", ["full", "diag"])
+@pytest.mark.parametrize("seed", range(12))
+def test_a_constant_column_is_no_obstacle(seed, covariance_type):
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.standard_normal(60), np.full(60, 10 * rng.standard_normal())])
+    options = {"covariance_type": covariance_type, "random_state": 0, "tol": 1e-3}
+    model = hmm.GaussianHMM(2, **options).fit(X)
+    assert (np.diff(model.trace_) > -1e-9).all()
+    np.testing.assert_allclose(model.means_[:, 1], X[0, 1], rtol=1e-12)
+    np.testing.assert_allclose(model.model_.emission.floor, [1e-6 * X[:, 0].var(), 1e-6])
+
+
+def test_a_constant_column_does_not_spoil_the_seeding():
+    rng = np.random.default_rng(0)
+    z = np.repeat([0, 1, 2, 0, 1, 2], 20)
+    X = np.array([0.0, 5.0, 10.0])[z][:, None] + rng.standard_normal((120, 1))
+    for column in (0.1, 1e9 + 0.1, -7.7):
+        Z = np.column_stack([X, np.full(120, column)])
+        for seed in range(20):
+            plain, wide = (
+                hmm._spread_rows(rows, 3, np.random.default_rng(seed)) for rows in (X, Z)
+            )
+            assert plain[:, 0].tolist() == wide[:, 0].tolist()
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint64, np.int8, np.int64, float])
+def test_lengths_of_every_kind_of_whole_number(kind):
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    model = hmm.GaussianHMM(2, random_state=0, tol=1e-3)
+    if kind is float:
+        with pytest.raises(ValueError, match="lengths must be a non-empty list of whole numbers"):
+            model.fit(X, lengths=np.array([10.0, 20.0]))
+    else:
+        found = model.fit(X, lengths=np.array([10, 20], dtype=kind)).trace_
+        assert found.tolist() == clone(model).fit(X, lengths=[10, 20]).trace_.tolist()
+
+
+# With one state scikit-learn's checks of the order of rows hold whatever the code does. With two:
+
+
+def two_states(kind, rng):
+    """Return a fitted model of two sticky states, and three sequences with their lengths."""
+    lengths = [7, 12, 5]
+    z = np.concatenate([np.repeat([0, 1], [n // 2, n - n // 2]) for n in lengths])
+    if kind is hmm.CategoricalHMM:
+        X = np.where(rng.random(24) < 0.85, z, 1 - z)[:, None].astype(float)
+    elif kind is hmm.PoissonHMM:
+        X = rng.poisson(np.array([2.0, 9.0])[z])[:, None].astype(float)
+    else:
+        X = np.array([0.0, 2.0])[z][:, None] + rng.standard_normal((24, 1))
+    model = kind(2, random_state=0, max_iter=5000, tol=1e-12).fit(X, lengths=lengths)
+    return model, X, lengths
+
+
+@pytest.mark.parametrize("kind", [hmm.GaussianHMM, hmm.PoissonHMM, hmm.CategoricalHMM])
+def test_the_order_of_sequences_does_not_matter(kind):
+    model, X, lengths = two_states(kind, np.random.default_rng(3))
+    parts = np.split(X, np.cumsum(lengths)[:-1])
+    score, paths = model.score(X, lengths=lengths), model.predict(X, lengths=lengths)
+    gamma = model.predict_proba(X, lengths=lengths)
+    for order in ([1, 2, 0], [2, 1, 0], [0, 2, 1]):
+        Y, n = np.concatenate([parts[k] for k in order]), [lengths[k] for k in order]
+        assert model.score(Y, lengths=n) == pytest.approx(score, rel=1e-13)
+        back = [np.split(a, np.cumsum(lengths)[:-1]) for a in (paths, gamma)]
+        states, soft = (np.concatenate([a[k] for k in order]) for a in back)
+        assert model.predict(Y, lengths=n).tolist() == states.tolist()
+        np.testing.assert_allclose(model.predict_proba(Y, lengths=n), soft, atol=1e-13)
+        counts = [
+            hmm.expected_counts(model.model_, model._rows(rows), ends)
+            for rows, ends in ((X, lengths), (Y, n))
+        ]
+        np.testing.assert_allclose(counts[0].start, counts[1].start, atol=1e-12)
+        np.testing.assert_allclose(counts[0].transitions, counts[1].transitions, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [hmm.GaussianHMM, hmm.PoissonHMM, hmm.CategoricalHMM])
+def test_the_order_within_a_sequence_matters(kind):
+    model, X, lengths = two_states(kind, np.random.default_rng(3))
+    shuffled = np.concatenate(
+        [np.random.default_rng(5).permutation(x) for x in np.split(X, np.cumsum(lengths)[:-1])]
+    )
+    assert sorted(shuffled.ravel()) == sorted(X.ravel())
+    assert model.score(shuffled, lengths=lengths) < model.score(X, lengths=lengths) - 1
+    joined = model.score(X)  # and so does where one sequence ends
+    assert abs(joined - model.score(X, lengths=lengths)) > 0.1
+    one = kind(1, random_state=0).fit(X)  # nothing of this with one state
+    assert one.score(shuffled) == pytest.approx(one.score(X), rel=1e-12)

@@ -329,7 +329,7 @@ def test_the_fast_path_is_taken_and_left_where_it_should_be(monkeypatch):
     LinearRegression().fit(X * [1e-3, 1, 1e3, 1], y)
     assert not called
     LinearRegression().fit(np.column_stack([X, X[:, 0] + 1e-6 * X[:, 1]]), y)
-    assert called == [1]
+    assert called == [1, 1]  # the second time without units, which does not save the rank
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e-8, 1e8, 1e200])

@@ -706,3 +706,28 @@ def test_interior_point_step_solves_the_whole_newton_system():
         np.testing.assert_allclose(ours, np.concatenate(dense_step(P, q, G, c, *start)), rtol=1e-8)
         wrong = np.concatenate(dense_step(P, q, G, c, *start, corrected=False))
         assert np.abs(ours - wrong).max() > 1e-6
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("P", [[1.0, 2.0]]),
+        ("P", [[1.0, 0.0], [0.0, np.nan]]),
+        ("q", [1.0]),
+        ("q", None),
+        ("G", [[1.0, 2.0]]),
+        ("G", "red"),
+        ("c", [1.0, np.inf, 0.0]),
+        ("x", [[1.0, 2.0]]),
+        ("s", [1.0, 1.0]),
+        ("s", [1.0, 0.0, 1.0]),
+        ("lam", [1.0, -1.0, 1.0]),
+        ("lam", [[1.0], [1.0, 2.0], [1.0]]),
+    ],
+)
+def test_interior_point_step_says_what_is_wrong(name, value):
+    arguments = {"P": np.eye(2), "q": [1.0, 1.0], "G": [[1.0, 0], [0, 1], [1, 1]]}
+    arguments |= {"c": [1.0, 1, 1], "x": [0.0, 0], "s": [1.0, 1, 1], "lam": [1.0, 1, 1]}
+    assert len(interior_point_step(**arguments)) == 3
+    with pytest.raises((TypeError, ValueError), match=rf"\b{name}\b"):
+        interior_point_step(**(arguments | {name: value}))

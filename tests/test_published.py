@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from nist import linear_sets
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from mllib import (
@@ -354,6 +355,54 @@ def test_longley_to_the_certified_digits():
     assert model.score(table.X, table.y) == pytest.approx(0.995479004577296, rel=1e-13)
     spread = np.sqrt(np.diag(least_squares.covariance(add_intercept(table.X), s2)))
     np.testing.assert_allclose(spread, deviations, rtol=1e-7)
+
+
+def digits(found, certified):
+    """Return how many digits of the worst coefficient are right, as NIST counts them."""
+    error = np.abs(np.array(found) - certified) / np.abs(certified)
+    return float(-np.log10(error.max())) if error.max() > 1e-15 else 15.0
+
+
+def exactly(A, y):
+    """Return the least squares weights of these float64 columns, by fractions."""
+    rows = [[Fraction(v) for v in (*row, target)] for row, target in zip(A.tolist(), y.tolist())]
+    d = A.shape[1]
+    T = [[sum(row[i] * row[j] for row in rows) for j in range(d + 1)] for i in range(d)]
+    for i in range(d):
+        for k in range(d):
+            if k != i:
+                T[k] = [a - T[k][i] / T[i][i] * b for a, b in zip(T[k], T[i])]
+    return [float(T[i][d] / T[i][i]) for i in range(d)]
+
+
+#: Digits that LinearRegression must have; Filip's columns, rounded to float64, hold 7.6.
+NIST = {"Norris": 12, "Pontius": 12, "NoInt1": 14, "NoInt2": 14, "Filip": 7, "Longley": 12}
+NIST |= {"Wampler1": 9, "Wampler2": 12, "Wampler3": 9, "Wampler4": 7, "Wampler5": 5}
+
+
+@pytest.mark.parametrize("name", NIST)
+def test_all_linear_sets_of_nist_to_their_digits_and_none_below_numpys_best(name):
+    data = linear_sets()[name]
+    A = add_intercept(data.X) if data.intercept else data.X
+    model = least_squares.LinearRegression(fit_intercept=data.intercept).fit(data.X, data.y)
+    svd = least_squares.least_squares(data.X, data.y, intercept=data.intercept)
+    sums = least_squares.regression_statistics(data.X, data.y, intercept=data.intercept)
+    chunks = least_squares.solve_statistics(sums)
+    for w, b, rank in (
+        (model.coef_, model.intercept_, model.rank_),
+        (svd.w, svd.b, svd.rank),
+        (chunks.w, chunks.b, chunks.rank),
+    ):
+        assert rank == data.X.shape[1]
+        assert digits(np.r_[[b] * data.intercept, w], data.w) >= min(NIST[name], 11) - 2.5
+    found = digits(np.r_[[model.intercept_] * data.intercept, model.coef_], data.w)
+    assert found >= NIST[name]
+    Q, R = np.linalg.qr(A)
+    theirs = [np.linalg.lstsq(A, data.y)[0], np.linalg.solve(R, Q.T @ data.y)]
+    best = max(digits(w, data.w) for w in theirs)
+    assert found > min(best, digits(exactly(A, data.y), data.w)) - 1
+    s2 = model.sigma2_ * len(A) / (len(A) - A.shape[1])
+    assert np.sqrt(s2) == pytest.approx(data.deviation, rel=1e-7, abs=1e-8 * np.abs(data.y).max())
 
 
 # Ridge and lasso ---

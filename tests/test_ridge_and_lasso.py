@@ -635,3 +635,20 @@ def test_compiled_and_plain_descent_are_the_same():
         plain = lasso(X, y, 3.0)
     assert np.array_equal(fast.w, plain.w)
     assert fast.n_iter == plain.n_iter
+
+
+@pytest.mark.parametrize("unit", [1e-160, 1e-300])
+def test_data_too_small_to_be_squared(unit):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20, 2))
+    y = X @ [1.0, 2.0] + 0.1 * rng.standard_normal(20)
+    Z, t = X - X.mean(axis=0), y - y.mean()
+    for A, target in ((unit * X, y), (unit * X, unit * y)):
+        w = Ridge().fit(A, target).coef_  # beside the penalty X^T X is nothing
+        np.testing.assert_allclose(w, (unit * Z).T @ (t * (target[0] / y[0])), rtol=1e-9, atol=0)
+        assert Lasso().fit(A, target).coef_.tolist() == [0.0, 0.0]
+    small, path = lars_path(unit * X, y), lars_path(X, y)
+    np.testing.assert_allclose(small.lam, unit * path.lam, rtol=1e-9)
+    np.testing.assert_allclose(unit * small.W, path.W, rtol=1e-9)
+    assert small.entered == path.entered
+    np.testing.assert_allclose(lars_path(X, unit * y).W, unit * path.W, rtol=1e-9)

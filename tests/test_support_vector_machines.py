@@ -663,3 +663,16 @@ def test_svc_refuses_bad_data_by_name():
         SVC().predict(X)
     with pytest.raises(ValueError, match="is expecting 2 features"):
         SVC().fit(X, y).predict(X[:, :1])
+
+
+def test_a_hard_margin_that_does_not_exist_is_refused_and_a_run_that_ends_early_warns():
+    rng = np.random.default_rng(2)
+    X, y = rng.standard_normal((100, 2)), np.where(rng.random(100) < 0.5, -1.0, 1.0)
+    for K in (X @ X.T, (1 + X @ X.T) ** 2):
+        with pytest.raises(ValueError, match="not separable in the feature space"):
+            smo(K, y, np.inf)
+    with pytest.warns(UserWarning, match="smo stopped after max_iter=5 steps with violation"):
+        assert not smo(X @ X.T, y, 1.0, max_iter=5).converged
+    with pytest.warns(UserWarning, match="max_iter=1 steps"):  # separable, but not in one step
+        run = smo(np.exp(-((X[:, :1] - X[:, 0]) ** 2) * 1e4), y, np.inf, max_iter=1)
+    assert run.n_iter == 1

@@ -104,7 +104,7 @@ def title_of(html):
     """Return the title of an article: its HTML, and its plain text with the number."""
     inside = re.search(r"<h1[^>]*>(.*?)</h1>", html, re.DOTALL)[1]
     without = re.sub(
-        r'<span class="katex-mathml">.*?</span>(?=<span class="katex-html)', "", inside
+        r'<(span|noscript) class="katex-mathml">.*?</\1>(?=<span class="katex-html)', "", inside
     )
     return inside, markup.unescape(re.sub(r"<[^>]+>", "", without)).strip()
 

@@ -2,11 +2,12 @@
 
 import ast
 import functools
+import hashlib
+import json
+import os
 import re
 from collections import defaultdict
 from pathlib import Path
-
-from _ext.once import once
 
 _CLASS = re.compile(r"[A-Z]\w*[a-z]\w*")
 
@@ -45,8 +46,12 @@ def parsed(source):
 @functools.cache
 def imported(source):
     """Return {local name: dotted name} for what ``source`` imports from mllib, the course apart."""
+    return _imports(parsed(source))
+
+
+def _imports(tree):
     local = {}
-    for node in ast.walk(parsed(source)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "mllib":
             for alias in node.names:
                 local[alias.asname or alias.name] = f"{node.module}.{alias.name}"
@@ -99,20 +104,36 @@ def used(tree, local):
     return tuple(dict.fromkeys(name for _, _, name in sorted(names)))
 
 
-def tests_of(folder):
-    """Return {dotted mllib name: [file::test, ...]} for the test functions in ``folder``."""
-    found = defaultdict(list)
+def names_tested(folder, kept=None):
+    """Return {dotted mllib name: [file::test, ...]} for the test functions in ``folder``.
+
+    Parameters
+    ----------
+    folder : path
+    kept : path, optional
+        A file that keeps what was found between builds.
+    """
+    kept = kept and Path(kept)
+    before = json.loads(kept.read_text(encoding="utf-8")) if kept and kept.exists() else {}
+    found, after = defaultdict(list), {}
     for path in sorted(Path(folder).glob("test_*.py")):
-        for name, function in _tests_in(path):
+        source = path.read_bytes()
+        digest = hashlib.sha256(source).hexdigest()
+        after[digest] = before[digest] if digest in before else _tests_in(source)
+        for name, function in after[digest]:
             found[name].append(f"{path.name}::{function}")
+    if kept and after != before:
+        fresh = kept.with_suffix(f".{os.getpid()}")
+        fresh.write_text(json.dumps(after), encoding="utf-8")
+        fresh.replace(kept)
     return dict(found)
 
 
-@once
-def _tests_in(path):
+@functools.cache
+def _tests_in(source):
     """Return [(dotted mllib name, test function that uses it), ...] for one file of tests."""
-    source, pairs = path.read_text(encoding="utf-8"), []
-    tree, local = ast.parse(source), imported(source)
+    pairs, tree = [], ast.parse(source)
+    local = _imports(tree)
     for node in tree.body:
         for function in node.body if isinstance(node, ast.ClassDef) else [node]:
             if isinstance(function, ast.FunctionDef) and function.name.startswith("test_"):

@@ -198,7 +198,7 @@ class FillPlaces(SphinxPostTransform):
         self.results, self.slips = register.registers(self.app)
         self.pages = getattr(self.env, "book_pages", {})
         self.chapters = relations.chapters(self.env)
-        self.tests = code.tests_of(Path(self.env.srcdir) / self.config.results_tests)
+        self.tests = tests_of(self.app)
         self.kills = verdicts.kills(self.env.srcdir)
         self.doctrees = {}
         self.order = relations.reading_order(self.env)
@@ -479,6 +479,17 @@ class FillPlaces(SphinxPostTransform):
 # -- Sphinx ----------------------------------------------------------------------------------------
 
 
+def tests_of(app):
+    """Return which tests use which names of the library; files are read once, in any build."""
+    folder = Path(app.srcdir) / app.config.results_tests
+    return code.names_tested(folder, Path(app.doctreedir) / "tests.json")
+
+
+def ahead(app, env):
+    """Read once what the processes that write the pages would each read."""
+    tests_of(app)
+
+
 def outdated(app, env):
     """Name the pages whose lists must be written again because another page changed."""
     pages = getattr(env, "book_pages", {})
@@ -575,6 +586,7 @@ def setup(app):
     app.add_post_transform(FillPlaces)
     app.connect("env-updated", outdated)
     app.connect("env-check-consistency", checks.check)
+    app.connect("env-check-consistency", ahead)
     app.connect("html-collect-pages", chapter_pages)
     return {
         "version": "1",

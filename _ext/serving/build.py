@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import fcntl
 import functools
+import gc
 import hashlib
 import http.server
 import importlib
@@ -125,6 +126,7 @@ def run_sphinx():
     importlib.import_module("_ext")  # first: what follows then starts sooner
     from jupyter_book.sphinx import build_sphinx
 
+    gc.set_threshold(100_000, 20, 100)  # pages are large trees, looked through in vain each time
     with contextlib.redirect_stdout(Progress(sys.stdout)):
         result = build_sphinx(
             ROOT,

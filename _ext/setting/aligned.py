@@ -86,7 +86,7 @@ def broken(formula, rows, typeset):
         lines.append(f'<span class="katex-row">{"".join(line)}</span>')
         widest = max(widest, letters("".join(line)))
     columns = max(map(len, rows))
-    kind = f"katex-rows columns-{columns}" + (" long" if widest > PHONE else "")
+    kind = f"katex-rows columns-{columns}" + (" long" if widest > PHONE or columns > 2 else "")
     whole = _SEEN.search(formula)
     return (
         f'{formula[: whole.start(2)]}<span class="{kind}">{"".join(lines)}</span>'

@@ -2,14 +2,17 @@
 
 KaTeX (``_ext/vendored/katex``) runs inside Python in an embedded V8. Each formula becomes HTML for
 the eye and MathML for screen readers, with its TeX source attached. A formula that does not parse
-is a warning that names the file and the line, hence a failed build.
+is a warning that names the file and the line, hence a failed build. What was typeset is kept
+between builds, in a file beside the pages as they were read.
 """
 
 import functools
+import hashlib
 import html
 import json
 import os
 import re
+import sqlite3
 from pathlib import Path
 
 from docutils import nodes
@@ -22,14 +25,17 @@ logger = logging.getLogger(__name__)
 
 KATEX = Path(__file__).parents[1] / "vendored" / "katex" / "katex.min.js"
 
+#: Lays out the same boxes with fewer elements.
+COMPACT = Path(__file__).with_name("compact.js")
+
 # Letters outside ASCII are fine; whatever else LaTeX would reject is an error here too.
 _STARTER = """
 function typeset(tex, display) {
   try {
-    return {html: katex.renderToString(tex, {
+    return {html: compact(katex.__renderToDomTree(tex, {
       displayMode: display, output: "htmlAndMathml", throwOnError: true, trust: false,
       strict: (code) => code === "unicodeTextInMathMode" ? "ignore" : "error",
-    })};
+    })).toMarkup()};
   } catch (error) {
     return {error: String(error.message || error)};
   }
@@ -43,9 +49,54 @@ def _engine(process):
     from py_mini_racer import MiniRacer
 
     engine = MiniRacer()
-    engine.eval(KATEX.read_text(encoding="utf-8"))
+    for script in (KATEX, COMPACT):
+        engine.eval(script.read_text(encoding="utf-8"))
     engine.eval(_STARTER)
     return engine
+
+
+class Kept:
+    """What was typeset, kept in a file that many processes read and write; without one, nothing."""
+
+    def __init__(self, path=None):
+        self.path, self.opened = path, {}
+
+    @functools.cached_property
+    def maker(self):
+        """What makes the formulas: with another maker, others are made."""
+        scripts = KATEX.read_bytes() + COMPACT.read_bytes() + _STARTER.encode()
+        return hashlib.sha256(scripts).hexdigest()
+
+    def file(self):
+        """Open the file: a connection does not survive a fork."""
+        process = os.getpid()
+        if process not in self.opened:
+            file = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+            file.execute("PRAGMA synchronous = OFF")  # a lost formula is typeset again
+            file.execute("CREATE TABLE IF NOT EXISTS formulas (key TEXT PRIMARY KEY, html TEXT)")
+            self.opened[process] = file
+        return self.opened[process]
+
+    def key(self, call):
+        """Return the name of a formula in the file."""
+        return hashlib.sha256(f"{self.maker} {call}".encode()).hexdigest()
+
+    def get(self, call):
+        """Return what is kept, or None."""
+        if self.path is None:
+            return None
+        found = self.file().execute("SELECT html FROM formulas WHERE key = ?", [self.key(call)])
+        return next(found, (None,))[0]
+
+    def put(self, call, made):
+        """Keep a formula."""
+        if self.path is not None:
+            self.file().execute(
+                "INSERT OR REPLACE INTO formulas VALUES (?, ?)", [self.key(call), made]
+            )
+
+
+kept = Kept()
 
 
 class FormulaError(ValueError):
@@ -61,11 +112,13 @@ def typeset(tex, display=False):
     FormulaError
         If the formula does not parse.
     """
-    engine = _engine(os.getpid())
     call = f"JSON.stringify(typeset({json.dumps(tex)}, {json.dumps(bool(display))}))"
-    answer = json.loads(engine.eval(call))
+    if (made := kept.get(call)) is not None:
+        return made
+    answer = json.loads(_engine(os.getpid()).eval(call))
     if "error" in answer:
         raise FormulaError(answer["error"].removeprefix("KaTeX parse error: "))
+    kept.put(call, answer["html"])
     return answer["html"]
 
 
@@ -91,7 +144,7 @@ def _rendered(node, tex, display):
 
 
 _CLOSING = re.compile(r"[.,;:!?)\]\N{RIGHT SINGLE QUOTATION MARK}]")
-_LAST = re.compile(r'(.*</span>)(<span class="katex-base">.*)(</span></span>)', re.DOTALL)
+_LAST = re.compile(r'(.*</span>)(<span class="katex-base"[^>]*>.*)(</span></span>)', re.DOTALL)
 
 
 def held(formula):
@@ -137,7 +190,13 @@ def visit_block(self, node):
     raise nodes.SkipNode
 
 
+def keep(app):
+    """Keep formulas beside the pages as they were read."""
+    kept.path = Path(app.doctreedir) / "formulas.sqlite"
+
+
 def setup(app):
     """Register the renderer under the name ``katex``."""
+    app.connect("builder-inited", keep)
     app.add_html_math_renderer("katex", (visit_inline, None), (visit_block, None))
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

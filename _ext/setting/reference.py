@@ -15,7 +15,7 @@ from sphinx.pycode import ModuleAnalyzer
 from sphinx.util.docutils import SphinxDirective
 
 #: What every chapter builds on, before the modules of the chapters.
-GENERAL = ("base", "numerics", "compiled", "chunks")
+GENERAL = ("base", "numerics", "compiled", "chunks", "explained")
 #: The folder of the pages.
 PAGES = "api"
 

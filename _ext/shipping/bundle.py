@@ -248,7 +248,9 @@ def _unfolded(html):
 
 def _letters(html):
     html = _unfolded(html)
-    html = re.sub(r'<span class="katex-mathml">.*?</math></span>', "", html, flags=re.DOTALL)
+    html = re.sub(
+        r'<(span|noscript) class="katex-mathml">.*?</math></\1>', "", html, flags=re.DOTALL
+    )
     return len(re.sub(r"<[^>]+>|\s+", "", html))
 
 

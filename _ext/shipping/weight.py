@@ -136,6 +136,24 @@ def slim(index):
     return index[:start] + text + index[end:]
 
 
+_SPOKEN = re.compile(r'<span class="katex-mathml">(<math\b.*?</math>)</span>', re.DOTALL)
+
+
+def later(html):
+    """Return a page whose formulas are spelled out, for screen readers, just after it has opened.
+
+    The script of the pages unpacks what waits in ``noscript``; without scripts it is there at once.
+    """
+    return _SPOKEN.sub(r'<noscript class="katex-mathml">\1</noscript>', html)
+
+
+def elements(html):
+    """Count the elements of a page as it opens in a browser that runs scripts."""
+    html = re.sub(r"<!--.*?-->", "", html, flags=re.DOTALL)
+    html = re.sub(r"(<(noscript|script|style)\b[^>]*>).*?</\2>", r"\1", html, flags=re.DOTALL)
+    return len(re.findall(r"<[a-zA-Z]", html))
+
+
 def trim(folder):
     """Make the site in ``folder`` lighter; what was cut is remembered beside it."""
     folder = Path(folder)
@@ -145,7 +163,7 @@ def trim(folder):
         script.unlink()
     pages = []
     for page in sorted(folder.glob("**/*.html")):
-        html = without_scripts(page.read_text(encoding="utf-8"), page.name)
+        html = later(without_scripts(page.read_text(encoding="utf-8"), page.name))
         page.write_text(html, encoding="utf-8")
         pages.append(html)
     texts = [p.read_text(encoding="utf-8") for p in sorted(static.glob("**/*.js"))]

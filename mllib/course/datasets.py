@@ -3,6 +3,7 @@
 Nothing is fetched: every table is on disk after installation.
 """
 
+from importlib import import_module
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -32,6 +33,18 @@ class Table(NamedTuple):
     columns: tuple  #: the name of each column of X, with its unit
     classes: tuple  #: the name of each label, if y holds labels
     source: str  #: provenance, one sentence
+
+
+def _of(package):
+    """Return a part of another package, or say which extra of ours installs it."""
+    try:
+        return import_module(package)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"This table is shipped by {package.split('.')[0]}, which is not installed: "
+            f"pip install 'mllib[book]'.",
+            name=error.name,
+        ) from error
 
 
 def _csv(name):
@@ -112,48 +125,40 @@ def us_arrests():
 
 
 def _from_sklearn(loader, source):
-    bunch = loader()
+    bunch = getattr(_of("sklearn.datasets"), loader)()
     classes = tuple(map(str, getattr(bunch, "target_names", ())))
     return Table(bunch.data, bunch.target, tuple(map(str, bunch.feature_names)), classes, source)
 
 
 def iris():
     """Fisher's iris: 150 flowers of three species, four lengths in centimetres."""
-    from sklearn.datasets import load_iris
-
-    return _from_sklearn(load_iris, "Fisher (1936), Annals of Eugenics 7, 179-188.")
+    return _from_sklearn("load_iris", "Fisher (1936), Annals of Eugenics 7, 179-188.")
 
 
 def breast_cancer():
     """Wisconsin diagnostic breast cancer: 569 tumours, 30 measurements of their cell nuclei."""
-    from sklearn.datasets import load_breast_cancer
-
     return _from_sklearn(
-        load_breast_cancer, "Street, Wolberg and Mangasarian (1993), SPIE 1905, 861-870."
+        "load_breast_cancer", "Street, Wolberg and Mangasarian (1993), SPIE 1905, 861-870."
     )
 
 
 def digits():
     """Handwritten digits: 1797 images of 8 by 8 pixels, ink from 0 to 16."""
-    from sklearn.datasets import load_digits
-
     return _from_sklearn(
-        load_digits, "Alpaydin and Kaynak (1998), UCI optical recognition of handwritten digits."
+        "load_digits", "Alpaydin and Kaynak (1998), UCI optical recognition of handwritten digits."
     )
 
 
 def diabetes():
     """Diabetes: 442 patients, ten measurements of mean 0 and length 1, progress after a year."""
-    from sklearn.datasets import load_diabetes
-
     return _from_sklearn(
-        load_diabetes, "Efron, Hastie, Johnstone and Tibshirani (2004), Annals of Statistics 32."
+        "load_diabetes", "Efron, Hastie, Johnstone and Tibshirani (2004), Annals of Statistics 32."
     )
 
 
 def spector():
     """Spector and Mazzeo: 32 students of economics, and whether their grade improved."""
-    path = files("statsmodels").joinpath("datasets", "spector", "spector.csv")
+    path = files(_of("statsmodels")).joinpath("datasets", "spector", "spector.csv")
     with path.open(encoding="utf-8") as lines:
         data = np.loadtxt(lines, skiprows=1)
     return Table(
@@ -168,7 +173,7 @@ def spector():
 
 def sunspots():
     """Sunspots: their mean number in each year from 1700 to 2008."""
-    path = files("statsmodels").joinpath("datasets", "sunspots", "sunspots.csv")
+    path = files(_of("statsmodels")).joinpath("datasets", "sunspots", "sunspots.csv")
     with path.open(encoding="utf-8") as lines:
         data = np.loadtxt(lines, delimiter=",", skiprows=1)
     return Table(

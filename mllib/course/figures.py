@@ -7,8 +7,13 @@ table, so a chapter never names a colour of its own.
 
 from pathlib import Path
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
+try:
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"mllib.course.figures needs {error.name}: pip install 'mllib[book]'.", name=error.name
+    ) from error
 
 __all__ = [
     "COLOURS",

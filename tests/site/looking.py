@@ -151,7 +151,7 @@ ON_A_PHONE = """() => {
     leaving: all('article .katex-html').filter((formula) => {
       const block = around(formula);
       if (!block || block.matches('.equation, td, th, pre')) return false;
-      return outer(formula).some((part) => box(part).right > box(block).right + 1);
+      return outer(formula).some((part) => box(part).right > document.documentElement.clientWidth);
     }).map(tex),
     cut: all('.verdicts li').filter((line) => {
       const card = box(line.closest('.verdict-card') || line.parentElement);

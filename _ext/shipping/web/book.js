@@ -14,6 +14,14 @@
     window.setTimeout(() => { voice.textContent = text; }, 50);
   };
 
+  // Formulas are spelled out, for screen readers and for copying, once the page has opened.
+  const spell = () => {
+    for (const part of document.querySelectorAll("noscript.katex-mathml"))
+      part.outerHTML = `<span class="katex-mathml">${part.textContent}</span>`;
+  };
+  if (document.readyState === "complete") spell();
+  else window.addEventListener("load", spell);
+
   // Permanent links ----------------------------------------------------------------------------
 
   const copy = async (text) => {
