@@ -367,7 +367,7 @@ def check_sample_weight(sample_weight, n):
     if sample_weight is None:
         return None
     if isinstance(sample_weight, numbers.Real) and not isinstance(sample_weight, (bool, np.bool_)):
-        sample_weight = np.full(n, float(sample_weight))
+        sample_weight = np.full(n, check_scalar(sample_weight, "sample_weight", low=0))
     s = check_vector(sample_weight, "sample_weight", length=n)
     if (s < 0).any() or not s.any():
         raise ValueError(

@@ -26,7 +26,7 @@ _LARGE = 2**20  # numbers in a result that are looked through for NaN
 _FOREIGN = Exception  # that of a compiled library may be of any kind
 _LIBRARIES = {"mllib", "numpy", "scipy", "numba", "pandas", *sys.stdlib_module_names}
 _RAISE = opcode.opmap["RAISE_VARARGS"]
-_SHAPES = re.compile(r"shape|broadcast|dimension|align|size|length|axis|axes|out of bounds|index")
+_SHAPES = re.compile(r"shape|broadcast|dimension|align|length|axis|axes|out of bounds|entries|1-D")
 _OFTEN = {"int": 9, "float": 9, "bool": 9, "str": 9}  # as words of the documentation
 
 
@@ -159,7 +159,7 @@ def _explain(function, doc, names, args, named, error):
         settings = inspect.signature(type(holder).__init__).parameters
         given = holder.get_params(deep=False) | given
         parameters |= {name: settings[name] for name in settings if name not in parameters}
-    if ours and _names_one(str(error), given):
+    if ours and _names_one(str(error), parameters):
         return
     fit = holder is not None and function.__name__ != "__init__"
     sentence = _sentence(given, parameters, doc, names, error, fit + (fit and ours))
@@ -215,7 +215,7 @@ def _sentence(given, parameters, doc, names, error, certain=0):
         values = value if parameter.kind is parameter.VAR_POSITIONAL else (value,)
         for one in values:
             default = parameter.default
-            if default is parameter.empty or one is not default:
+            if default is parameter.empty or repr(one) != repr(default):
                 known[name] = one
                 reason = _misfit(one, kinds.get(name, ""), default, names)
                 if reason:
@@ -229,18 +229,15 @@ def _sentence(given, parameters, doc, names, error, certain=0):
         reason = _extreme(value)
         if reason and not (certain and reason == _TEXTS):
             return f"{name} {reason}: {_first_line(error)}."
-    if certain:
-        return None
     arrays = {name: np.shape(value) for name, value in known.items() if _is_array(value)}
     arrays = {name: shape for name, shape in arrays.items() if shape}
-    if arrays and (len(arrays) > 1 or _SHAPES.search(str(error))):
+    ours, shapes = _is_ours(error), _SHAPES.search(str(error))
+    if not certain and arrays and (shapes or (len(arrays) > 1 and not ours)):
         shapes = ", ".join(f"{name} of shape {shape}" for name, shape in arrays.items())
         return f"The arguments do not go together, {shapes}: {_first_line(error)}."
-    for name, value in known.items():
-        unknown = name not in kinds and isinstance(
-            error, (TypeError, AttributeError, OverflowError)
-        )
-        if unknown or callable(value) or isinstance(value, (dict, list, tuple)):
+    for name, value in known.items() if not ours else ():
+        plain = name in arrays or (isinstance(value, numbers.Number) and not _is_flag(value))
+        if not plain or (name not in kinds and isinstance(error, (TypeError, OverflowError))):
             return f"{name} does not do here, got {_shown(value)}: {_first_line(error)}."
     return None
 
@@ -304,7 +301,7 @@ def _tests(kind, default, names):
         tests.append(lambda v: callable(v) and not isinstance(v, type))
     if "Generator" in words:
         tests.append(lambda v: isinstance(v, np.random.Generator))
-    if words & {"sequence", "list", "tuple", "iterable", "chunks", "lists"}:
+    if words & {"sequence", "list", "tuple", "pair", "iterable", "chunks", "lists"}:
         tests.append(lambda v: isinstance(v, collections.abc.Iterable) and not isinstance(v, str))
     if words & {"str", "name", "names", "text", "label"} or "{" in kind:
         tests.append(lambda v: isinstance(v, str))

@@ -452,7 +452,8 @@ def outcome(call, fresh, key, way=None, seconds=10):
         return "deep", f"more than {seconds} s"
     except Exception as error:
         settings = vars(fresh.instance) if hasattr(fresh.instance, "fit") else ()
-        return judge(error, {*arguments, *settings, key})
+        known = inspect.signature(fresh.target).parameters
+        return judge(error, {*arguments, *known, *settings, key} - {"self"})
     finally:
         signal.alarm(0)
 
@@ -488,7 +489,20 @@ def judge(error, names):
 
 #: Cases that do not end as they should, with the reason; patterns of "function(argument: way)".
 REGISTER = {
-    "*.set_params(params: *": "what is spread as **params must be a dictionary, and Python says so",
+    "linear_algebra.numeric_*(x: one axis more*": "the caller's own function fails at that point",
+    "linear_algebra.numeric_*(x: one row*": "the caller's own function fails at that point",
+    "*(*: one that returns NaN": "what the caller's function returns is what comes out",
+    "forests.averaging_over_runs(P: zero)": "constants have no correlation, as it says",
+    "forests.averaging_over_runs(P: constant*": "constants have no correlation",
+    "gaussian_processes.evidence_slopes(slopes: *": "a function of the caller, and what it returns",
+    "optimization.*(f: a function of nothing)": "Python names the function that takes no argument",
+    "discriminant_analysis.*.fit(X: *": "the sentence is about a feature of X, by its number",
+    "*.fisher_directions(covariance: zero)": "the scatter within is its covariance",
+    "nearest_neighbours.*.predict*(X: huge)": "the distances overflow, and the sentence names them",
+    "support_vector_machines.HardMarginSVM.fit(*": "the sentence is about the classes: no margin",
+    "pca.classical_scaling(D: zero)": "the points found from D are named X there",
+    "*HMM.__init__(n_components: ten)": "more states than rows: it asks for rows",
+    "pca.fixed_signs(V: booleans)": "numpy's own sentence says what to use instead",
 }
 
 

@@ -671,8 +671,10 @@ def test_a_hard_margin_that_does_not_exist_is_refused_and_a_run_that_ends_early_
     for K in (X @ X.T, (1 + X @ X.T) ** 2):
         with pytest.raises(ValueError, match="not separable in the feature space"):
             smo(K, y, np.inf)
-    with pytest.warns(UserWarning, match="smo stopped after max_iter=5 steps with violation"):
+    with pytest.warns(UserWarning, match="smo stopped after max_iter=100 steps with violation"):
+        assert not smo(np.exp(X @ X.T), y, 1e4, max_iter=100).converged
+    with warnings.catch_warnings():  # fewer steps than examples: cut short on purpose
+        warnings.simplefilter("error")
         assert not smo(X @ X.T, y, 1.0, max_iter=5).converged
-    with pytest.warns(UserWarning, match="max_iter=1 steps"):  # separable, but not in one step
-        run = smo(np.exp(-((X[:, :1] - X[:, 0]) ** 2) * 1e4), y, np.inf, max_iter=1)
-    assert run.n_iter == 1
+        K = np.exp(-((X[:, :1] - X[:, 0]) ** 2) * 1e4)  # separable, but not in one step
+        assert smo(K, y, np.inf, max_iter=1).n_iter == 1
