@@ -274,6 +274,10 @@ def test_a_page_says_licence_and_citation_and_nothing_dead():
         assert absent not in html
     assert '<meta property="og:title" content="The perceptron" />' in html
     assert '<meta property="og:description" content="Lines." />' in html
+    turned = PAGE.replace(
+        'name="description" content="Lines."', 'content="Lines." name="description"'
+    )
+    assert 'og:description" content="Lines."' in share.shared(turned, WHERE, BOOK)
 
 
 def test_with_the_address_of_the_repository_a_page_leads_to_its_source():

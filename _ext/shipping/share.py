@@ -26,7 +26,7 @@ APART = ("search.html", "genindex.html", "py-modindex.html", "prf-prf.html", "40
 CARD, MARGIN = (1200, 630), 40
 
 _FOOTER = re.compile(r'(<footer class="bd-footer-content">).*?(</footer>)', re.DOTALL)
-_META = re.compile(r'<meta\b[^>]*\bname="description"[^>]*\bcontent="([^"]*)"')
+_META = re.compile(r'<meta\b(?=[^>]*\bname="description")[^>]*\bcontent="([^"]*)"')
 _FIGURE = re.compile(r'<img\b[^>]*\bclass="only-light[^>]*\bsrc="([^"]*_images/[^"]+\.svg)"')
 
 
