@@ -86,7 +86,8 @@ def _same_as_sklearn(ours):
 
 def convergence_warning(message):
     """Warn that an iteration ran out; ``message`` states the achieved gap and the tolerance."""
-    warnings.warn(message, _same_as_sklearn(ConvergenceWarning), stacklevel=3)
+    kind = _same_as_sklearn(ConvergenceWarning)
+    warnings.warn(message, kind, stacklevel=_caller_of_the_library())
 
 
 # Arrays --------------------------------------------------------------------------------------
@@ -283,7 +284,7 @@ def _check_target_shape(y, estimator):
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected: pass y.ravel().",
             _same_as_sklearn(DataConversionWarning),
-            stacklevel=4,
+            stacklevel=_caller_of_the_library(),
         )
         y = y.ravel()
     if y.ndim != 1:

@@ -455,3 +455,12 @@ def test_warnings_are_scikit_learns_own_when_it_is_loaded():
 
     with pytest.warns(ConvergenceWarning, match="max_iter=1"):
         Perceptron(max_iter=1).fit([[0.0], [1.0], [2.0]], [0, 1, 0])
+
+
+def test_a_warning_names_the_line_of_the_user():
+    from mllib.perceptron import Perceptron
+
+    with pytest.warns(ConvergenceWarning, match="max_iter=1") as told:
+        Perceptron(max_iter=1).fit([[0.0], [1.0], [2.0]], np.array([[0], [1], [0]]))
+    assert len(told) == 2  # the column y is another
+    assert {w.filename for w in told} == {__file__}
