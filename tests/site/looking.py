@@ -150,7 +150,7 @@ ON_A_PHONE = """() => {
     }).map(tex),
     leaving: all('article .katex-html').filter((formula) => {
       const block = around(formula);
-      if (!block || block.matches('.equation, td, th, pre')) return false;
+      if (!block || block.closest('.equation, table, pre')) return false;
       return outer(formula).some((part) => box(part).right > document.documentElement.clientWidth);
     }).map(tex),
     cut: all('.verdicts li').filter((line) => {

@@ -51,7 +51,7 @@ def test_letters_of_formulas_stand_where_katex_puts_them(new_tab, address, page)
     tex = formulas(page)
     assert len(tex) > 100
     engine = mathematics._engine(0)
-    engine.eval("const plain = (tex) => katex.renderToString(tex, {strict: 'ignore'})")
+    engine.eval("globalThis.plain = (tex) => katex.renderToString(tex, {strict: 'ignore'})")
     style = (ROOT / "_static/katex/katex.min.css").read_text("utf-8")
     style = style.replace("url(fonts/", f"url({address}/_static/katex/fonts/")
     own = (ROOT / "_static/book.css").read_text("utf-8")

@@ -56,6 +56,7 @@
     const exact = meanings.every((meaning) => meaning.exact);
     const rank =
       title === wanted ? 100 : title.startsWith(`${wanted} `) ? 70 : inside(own, true) ? 60
+        : title.startsWith(wanted) ? 50
         : inside(own, false) ? (exact ? 40 : 30) : inside([...all], true) ? 20
           : inside([...all], false) ? 10 : 0;
     return rank && rank + (name[1] === "term" ? 3 : /\d/.test(name[1]) ? 2 : 1) - title.length / 1000;
