@@ -37,6 +37,7 @@ _SCREEN = (
     r'<img\b[^>]*\bclass="only-dark[^>]*>',
     r"<script\b.*?</script>",
     r'<div class="toctree-wrapper.*?</div>',
+    r'(?<=<pre>)<noscript class="code">|</noscript>(?=</pre>)',
 )
 
 
