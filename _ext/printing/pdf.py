@@ -1,6 +1,6 @@
 """``make pdf``: the whole book as one file, printed by Chromium from the built site.
 
-    python _ext/printing/pdf.py            writes _build/book.pdf
+    python _ext/printing/pdf.py            writes _build/book.pdf, each chapter also to _build/pdf/
 
 Each page of the site is printed by itself, by a browser that ends before the next one starts: the
 same HTML, hence the same numbers and the same formulas, and no more memory than the longest chapter
@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from _ext.printing import pdfmerge, pdfread
 from _ext.serving import build
+from _ext.shipping import share
 
 STYLE = Path(__file__).with_name("pdf.css")
 
@@ -428,6 +429,26 @@ def put_together(book, files, target):
     pdfmerge.merged(parts, target, about)
 
 
+def chapters(book, files, folder, address=""):
+    """Put each chapter into a file of its own in ``folder``, numbered as in the book.
+
+    A link to another page leads to the site at ``address``, or nowhere while there is none.
+    """
+
+    def elsewhere(anchor):
+        home, _, place = anchor.partition("--")
+        page = book.home.get(home)
+        return address and page and f"{address}{page}.html{f'#{place}' if place else ''}"
+
+    folder.mkdir()
+    for page in book.pages:
+        if page.count("/") > 1:
+            title = title_of(next(html for _, html in articles(book.site, [page])))[1]
+            about = {"Title": title, "Author": book.book["author"]}
+            target = folder / f"{key(page)}.pdf"
+            pdfmerge.merged([pdfmerge.Part(files[page])], target, about, address=elsewhere)
+
+
 def main():
     """Print the pages one by one and put them together."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -449,8 +470,12 @@ def main():
         done = pdfread.Pdf(draft)
         if done.places() != numbers:
             sys.exit("The page numbers moved when the files were put together.")
+        alone = Path(folder) / "pdf"
+        chapters(book, files, alone, share.about(build.ROOT).address)
         options.output.parent.mkdir(exist_ok=True)
         shutil.copyfile(draft, options.output)
+        shutil.rmtree(options.output.with_name("pdf"), ignore_errors=True)
+        shutil.copytree(alone, options.output.with_name("pdf"))
     print(f"{options.output}: {len(done.pages)} pages.")
 
 

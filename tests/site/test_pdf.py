@@ -99,6 +99,19 @@ def test_links_between_pages_lead_to_their_places_in_the_file(printed, book):
     assert across > 100
 
 
+def test_each_chapter_is_a_file_of_its_own_too(printed, files, book, tmp_path):
+    _, numbers = printed
+    pdf.chapters(book, files[0], tmp_path / "pdf", "https://a.b/")
+    assert sorted(path.stem for path in (tmp_path / "pdf").iterdir()) == sorted(
+        name.rpartition("/")[2] for name in PRINTED
+    )
+    done = pdfread.Pdf(tmp_path / "pdf" / "perceptron.pdf")
+    assert len(done.pages) == numbers["concentration"] - numbers["perceptron"]
+    assert pdf.missing(SITE, f"chapters/{PRINTED[0]}", done) == []
+    words = pdf.title_of(next(html for _, html in pdf.articles(SITE, [f"chapters/{PRINTED[0]}"])))
+    assert words[1].encode("utf-16-be").hex().upper().encode() in done.objects[done.info]
+
+
 def test_a_link_to_an_anchor_that_no_file_has_is_noticed(book, files, tmp_path):
     page = book.pages[-1]  # the index leads to all pages
     alone = [pdfmerge.Part(files[0][page])]
