@@ -5,7 +5,7 @@ import re
 import shutil
 from pathlib import Path
 
-from _ext import once
+from _ext.once import Kept
 from _ext.registers import register, verdicts
 from _ext.setting import anchors, exercises, figures, previews
 from _ext.shipping import access, bundle, library, players, share, weight
@@ -116,7 +116,7 @@ def site(folder, pdf=False):
     shutil.copy(COPY_TEX, folder / "_static" / "web")
     results = register.load(WEB.parents[2] / "chapters" / "results.yml")
     titles = anchors.titles_of(results)
-    keep = once.Kept(folder.parent / "pages", made_by(book, titles))
+    keep = Kept(folder.parent / "pages", made_by(book, titles))
 
     def citable(html, name):
         html = anchors.linked(share.shared(html, name, book), titles)
