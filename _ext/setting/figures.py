@@ -44,17 +44,17 @@ def darkened(svg):
 
 
 _NUMBERS = re.compile(r"(\s(?:d|x|y|points|transform)=\")([^\"]*)")
-_LONG = re.compile(r"-?\d*\.\d{3,}(?![\deE.])")
+_LONG = re.compile(r"-?\d*\.\d{2,}(?![\deE.])")
 
 
 def compact(svg):
-    """Return an SVG without remarks and line breaks, its points on a grid of a hundredth.
+    """Return an SVG without remarks and line breaks, its points on a grid of a tenth.
 
     Scales keep their digits: a factor is no place.
     """
 
     def shorter(match):
-        number = f"{float(match[0]):.2f}".rstrip("0").rstrip(".")
+        number = f"{float(match[0]):.1f}".rstrip("0").rstrip(".")
         return "0" if number in ("-0", "") else number
 
     def data(match):
