@@ -18,6 +18,7 @@ from mllib.base import (
     check_distribution,
     check_features,
     check_fitted,
+    check_result,
     check_rng,
     check_sample_weight,
     check_scalar,
@@ -811,7 +812,8 @@ def m_step_from_statistics(
     -------
     MixtureParams
     """
-    N = statistics.counts
+    N, centre = statistics.counts, np.asarray(centre, dtype=np.float64)
+    check_result(centre, "centre")
     shift = statistics.sums / np.where(N > 0, N, 1.0)[:, None]
     S = statistics.products - N[:, None, None] * shift[:, :, None] * shift[:, None, :]
     return _assemble(N, centre + shift, S, previous, covariance_type, floor, prior)

@@ -204,7 +204,7 @@ def test_bad_input_is_refused_in_a_sentence(rng):
         (lambda: k_means(X, X[:2], max_iter=0), "max_iter must be an integer"),
         (lambda: k_means(X, X[:2], tol=-1), "tol must be a number"),
         (lambda: k_means(X, X[:2], sample_weight=-np.ones(10)), "sample_weight must not be neg"),
-        (lambda: k_means(X, X[:2], sample_weight=np.zeros(10)), "zero everywhere"),
+        (lambda: k_means(X, X[:2], sample_weight=np.zeros(10)), "not all of it zero"),
         (lambda: k_means_plus_plus(X, 11, rng), "K must be an integer"),
         (lambda: k_means_plus_plus(X, 2, 0), "rng must be"),
         (lambda: seed_centres(X, 2, rng, power=-1), "power must be"),
