@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, svd
-from scipy.linalg.lapack import dpotrs, dtrtrs
 from scipy.special import expit
 
 from mllib.base import (
@@ -761,8 +760,8 @@ def lars_path(X, y, *, lam_min=0.0, drop=True, max_kinks=None):
 
     Between kinks the weights are w_A = u - (lam/2) v, with X_A^T X_A u = X_A^T y and X_A^T X_A v =
     s_A, the signs of the correlations. At a kink a variable enters, since its correlation reaches
-    lam/2, or leaves, since its weight reaches 0. Where loops are compiled and n >= d, a table of
-    all inner products is swept, otherwise a Cholesky factor of X_A^T X_A follows.
+    lam/2, or leaves, since its weight reaches 0. Of the table of all inner products, swept over A,
+    the compiled loop keeps the rows of A; without numba the whole table is swept.
 
     Parameters
     ----------
@@ -803,8 +802,11 @@ def lars_path(X, y, *, lam_min=0.0, drop=True, max_kinks=None):
     check_scalar(most, "max_kinks", low=1, integer=True)
     check_flag(drop, "drop")
     (A, unit), (t, y_unit) = _small_in_units(X), _small_in_units(y)
-    follow = _swept_homotopy if compiling() and len(X) >= X.shape[1] else _fast_homotopy
-    path = follow(A, t, lam_min / 2 / unit / y_unit, drop, most)
+    mu_min = lam_min / 2 / unit / y_unit
+    if compiling():
+        path = _swept_homotopy(A, t, mu_min, drop, most)
+    else:
+        path = _homotopy(outer_product_sum(A, t), mu_min, drop, most)
     if unit * y_unit != 1:
         lam, W = path.lam * unit * y_unit, path.W * (y_unit / unit)
         path = path._replace(lam=lam, W=W)
@@ -819,8 +821,8 @@ def lars_path(X, y, *, lam_min=0.0, drop=True, max_kinks=None):
 def _homotopy(sums, mu_min, drop, most):
     """Return the path of ``lars_path`` by sweeps of the whole table, in terms of mu = lam/2.
 
-    This is the algorithm as the book states it; ``lars_path`` uses ``_swept_homotopy``, the same as
-    a compiled loop, or ``_fast_homotopy``, and the tests hold both against it.
+    This is the algorithm as the book states it; where loops are compiled ``lars_path`` uses
+    ``_swept_homotopy``, and the tests hold the two equal.
     """
     d = len(sums.b)
     start = T = np.block([[sums.S, sums.b[:, None]], [sums.b, sums.c]])
@@ -862,69 +864,125 @@ def _swept(T, active):
 
 
 @compiled
-def _sweep_in_place(T, k):
-    """Do as ``sweep``, in the table itself."""
-    p, row = T[k, k], T[k].copy()
-    for i in range(len(row)):
-        share = row[i] / p
-        for j in range(len(row)):
-            T[i, j] -= share * row[j]
-    for i in range(len(row)):
-        T[i, k] = T[k, i] = row[i] / abs(p)
-    T[k, k] = -1 / p
+def _sweep_rows(T, A, m, a, D, row, j):
+    """Sweep variable j, whose row of the table is given: off the rows of A, off a and off D.
+
+    Of a swept table the rows of A are kept, and of all others the last column and the diagonal.
+    """
+    d, p = len(a), row[j]
+    for k in range(m):
+        share = row[A[k]] / p
+        for c in range(d + 1):
+            T[k, c] -= share * row[c]
+        T[k, j] = row[A[k]] / abs(p)
+    for c in range(d):
+        a[c] -= row[d] / p * row[c]
+        D[c] -= row[c] / p * row[c]
+    a[j], D[j] = row[d] / abs(p), -1 / p
 
 
 @compiled
-def _follow(T, s, norms, mu, ends, drop, lam, W, events):
+def _enter(T, A, m, a, D, q, b, j):
+    """Let j enter, q being its inner products with all variables; return the new size of A."""
+    d, row = len(a), T[m]
+    for c in range(d):
+        row[c] = q[c]
+    row[d] = b[j]
+    for k in range(m):
+        for c in range(d + 1):
+            row[c] -= q[A[k]] * T[k, c]
+    for k in range(m):
+        row[A[k]] = T[k, j]
+    _sweep_rows(T, A, m, a, D, row, j)
+    p = row[j]
+    for c in range(d + 1):
+        row[c] /= p
+    row[j] = -1 / p
+    A[m] = j
+    return m + 1
+
+
+@compiled
+def _leave(T, A, m, a, D, j):
+    """Let j leave; the last row takes the place of its row. Return the new size of A."""
+    k = 0
+    while A[k] != j:
+        k += 1
+    row = T[k].copy()
+    A[k] = A[m - 1]
+    T[k] = T[m - 1]
+    _sweep_rows(T, A, m - 1, a, D, row, j)
+    return m - 1
+
+
+@compiled
+def _inner_products(X, S, j):
+    """Return X^T x_j: a row of S, if there is one."""
+    if len(S) > 0:
+        return S[j]
+    q = np.zeros(X.shape[1])
+    for i in range(len(X)):
+        for c in range(len(q)):
+            q[c] += X[i, j] * X[i, c]
+    return q
+
+
+@compiled
+def _follow(X, S, b, s, norms, mu, ends, drop, lam, W, events):
     """Do as ``_homotopy``, for as many kinks as ``lam`` has room; return (kinks, mu, done).
 
-    T and s are those of the last kink, and s_j = 0 says that variable j is not active. A path that
-    is done ends with the event d.
+    s is that of the last kink, and s_j = 0 says that variable j is not active. A path that is done
+    ends with the event d.
     """
-    d = len(s)
+    d, m = len(s), 0
+    A, T = np.empty(min(X.shape), np.int64), np.empty((min(X.shape), d + 1))
+    a, D = b.copy(), norms.copy()
+    for j in range(d):
+        if s[j] != 0:
+            m = _enter(T, A, m, a, D, _inner_products(X, S, j), b, j)
     for kink in range(len(lam)):
         g = np.zeros(d)
-        for k in range(d):
-            if s[k] != 0:
-                for j in range(d):
-                    g[j] += s[k] * T[k, j]
+        for k in range(m):
+            a[A[k]] = T[k, d]
+            for j in range(d):
+                g[j] += s[A[k]] * T[k, j]
         best, event = 0.0, d
         for j in range(d):
-            if s[j] == 0 and T[j, j] > 1e-11 * norms[j]:
-                slope = 1 - g[j] if T[j, d] > 0 else 1 + g[j]
-                if slope > 1e-10 and abs(T[j, d]) > best * slope:
-                    best, event = abs(T[j, d]) / slope, j
+            if s[j] == 0 and m < len(A) and D[j] > 1e-11 * norms[j]:
+                slope = 1 - g[j] if a[j] > 0 else 1 + g[j]
+                if slope > 1e-10 and abs(a[j]) > best * slope:
+                    best, event = abs(a[j]) / slope, j
         for j in range(d):
-            if drop and s[j] * g[j] > 0 and -T[j, d] / g[j] > best:
-                best, event = -T[j, d] / g[j], ~j
+            if drop and s[j] * g[j] > 0 and -a[j] / g[j] > best:
+                best, event = -a[j] / g[j], ~j
         mu = min(best, mu)
         if mu <= ends[0] or event == d:
             mu, event = ends[1], d
         for j in range(d):
-            w = T[j, d] + mu * g[j] if s[j] != 0 else 0.0
+            w = a[j] + mu * g[j] if s[j] != 0 else 0.0
             W[kink, j] = 0.0 if event == ~j or (drop and s[j] * w <= 0) else w
         lam[kink], events[kink] = 2 * mu, event
         if event == d:
             return kink + 1, mu, True
-        j = max(event, ~event)
-        s[j] = np.sign(T[j, d] + mu * g[j]) if event >= 0 else 0.0
-        _sweep_in_place(T, j)
+        if event >= 0:
+            s[event] = np.sign(a[event] + mu * g[event])
+            m = _enter(T, A, m, a, D, _inner_products(X, S, event), b, event)
+        else:
+            s[~event] = 0.0
+            m = _leave(T, A, m, a, D, ~event)
     return len(lam), mu, False
 
 
 def _swept_homotopy(X, y, mu_min, drop, most):
-    """Return the same as ``_homotopy``, by a compiled loop; 50 sweeps later the table is new."""
+    """Return the same as ``_homotopy``, by a compiled loop; 50 kinks later the table is new."""
     norms, b, c = _squares(X, y)
-    start = np.block([[X.T @ X, b[:, None]], [b, c]])
+    S = X.T @ X if len(X) >= len(b) else np.empty((0, len(b)))
     s, mu, done, parts = np.zeros(len(b)), np.inf, False, []
     ends = np.array([max(mu_min, 8 * _EPS * np.sqrt(norms.max() * c)), mu_min])
     while not done and most > 0:
         m = min(50, most)
         part = np.empty(m), np.empty((m, len(b))), np.empty(m, dtype=np.int64)
-        T = start.copy()
-        for k in np.flatnonzero(s):
-            _sweep_in_place(T, k)
-        kinks, mu, done = _follow(T, s, norms, mu, ends, drop, *part)
+        kinks, mu, done = _follow(X, S, b, s, norms, mu, ends, drop, *part)
         parts.append([a[:kinks] for a in part])
         most -= kinks
     lam, W, events = map(np.concatenate, zip(*parts))
@@ -939,130 +997,6 @@ def _squares(X, y):
     if not (np.isfinite(norms).all() and np.isfinite(b).all() and np.isfinite(c)):
         raise ValueError("X and y are too large to be squared: divide them by a larger unit.")
     return norms, b, c
-
-
-def _fast_homotopy(X, y, mu_min, drop, most):
-    """Return the same as ``_homotopy``, but of the swept table keep the block of A only.
-
-    The rows outside matter through a and g alone, and through the one that enters.
-    """
-    norms, b, c = _squares(X, y)
-    block, s, free = _Block(X), np.zeros(len(b)), norms > 0
-    floor = max(mu_min, 8 * _EPS * np.sqrt(norms.max() * c))  # the rounding of a correlation
-    mu, lam, W, entered, done = np.inf, [], [], [], False
-    while not done and len(lam) < most:
-        a, g = block.lines(b, s)
-        limit, (mu, event) = mu, _fast_kink(block, a, g, s, mu, free, drop)
-        if event is not None and event >= 0 and block.rest(event) <= 1e-11 * norms[event]:
-            able = free & (block.rests(norms) > 1e-11 * norms)  # no combination of A's columns
-            mu, event = _fast_kink(block, a, g, s, limit, able, drop)
-        done = mu <= floor or event is None
-        if done:
-            mu, event = mu_min, None
-        w = block.W[0] - mu * block.W[1]
-        if drop:
-            w[s * w <= 0] = 0.0
-        if event is not None and event < 0:
-            w[~event] = 0.0
-        lam.append(2 * mu)
-        W.append(w)
-        entered.append(event)
-        if not done and event >= 0:
-            s[event] = np.sign(a[event] + mu * g[event])
-            free[event] = False
-            block.enter(event)
-        elif not done:
-            s[~event] = 0.0
-            free[~event] = True
-            block.leave(~event)
-    return LassoPath(np.array(lam), np.array(W), tuple(entered), bool(done))
-
-
-class _Block:
-    """The set A in the order of entry, L L^T = X_A^T X_A, and W, whose two rows are u and v.
-
-    If d > n, products with X^T X are made by X and X^T: no matrix of shape (d, d) is formed.
-    """
-
-    def __init__(self, X):
-        n, d = X.shape
-        self.X, self.S = X, X.T @ X if d <= n else None
-        self.A, self.L, self.next = np.zeros(0, dtype=int), np.zeros((0, 0)), (None, None, None)
-        self.W, self.C = np.zeros((2, d)), np.zeros((2, d))
-
-    def rows(self, J):
-        """Return X_J^T X."""
-        return self.X[:, J].T @ self.X if self.S is None else self.S[J]
-
-    def times(self, W):
-        """Return W X^T X."""
-        return (W @ self.X.T) @ self.X if self.S is None else W @ self.S
-
-    def lines(self, b, s):
-        """Solve X_A^T X_A (u, v) = (b_A, s_A), and return a = b - X^T X u and g = X^T X v.
-
-        The last u and v solve all equations but the newest up to rounding; adding the solution for
-        what they leave over is also a step of refinement.
-        """
-        if self.A.size:
-            over = -self.C[:, self.A]
-            over[0] += b[self.A]
-            over[1] += s[self.A]
-            self.W[:, self.A] += dpotrs(self.L.T, over.T)[0].T
-            self.C = self.times(self.W)
-        return b - self.C[0], self.C[1]
-
-    def rest(self, j):
-        """Return p, the squared length of what no combination of A's columns can give of x_j."""
-        q = self.rows(j)
-        z = dtrtrs(self.L.T, q[self.A], trans=1)[0] if self.A.size else q[:0]
-        self.next = j, z, q[j] - z @ z
-        return self.next[2]
-
-    def rests(self, norms):
-        """Return the same for all columns."""
-        Z = dtrtrs(self.L.T, self.rows(self.A), trans=1)[0]
-        return norms - np.einsum("ij,ij->j", Z, Z)
-
-    def enter(self, j):
-        """Add a row to L: one step of a Cholesky factorisation."""
-        if self.next[0] != j:
-            self.rest(j)
-        m, (_, z, p) = len(self.A), self.next
-        L = np.zeros((m + 1, m + 1))
-        L[:m, :m], L[m, :m], L[m, m] = self.L, z, np.sqrt(p)
-        self.A, self.L = np.append(self.A, j), L
-
-    def leave(self, j):
-        """Take a row out of L; what is left of the rows below is made triangular again."""
-        keep = np.not_equal(self.A, j)
-        k = int(keep.argmin())
-        e = np.zeros(len(keep))
-        e[k] = 1.0
-        row = dpotrs(self.L.T, e)[0]  # of the inverse of X_A^T X_A
-        self.W[:, self.A] -= np.outer(self.W[:, j], row / row[k])
-        self.C = self.times(self.W)
-        below = self.L[k + 1 :]
-        L = self.L[keep][:, keep]
-        L[k:, k:] = np.linalg.qr(below[:, k:].T, mode="r").T
-        self.A, self.L = self.A[keep], L
-
-
-def _fast_kink(block, a, g, s, mu, free, drop):
-    """Return the same as ``_next_kink``: a line a + mu g meets the limit on its own side only."""
-    slope = 1 - np.sign(a) * g
-    root = np.abs(a) / np.where(free & (slope > 1e-10), slope, np.inf)
-    best, event = 0.0, None
-    j = int(root.argmax())
-    if root[j] > best:
-        best, event = root[j], j
-    if drop and block.A.size:
-        u, v = block.W[:, block.A]
-        root = u / np.where(s[block.A] * v < 0, v, np.copysign(np.inf, u))  # towards 0
-        k = int(root.argmax())
-        if root[k] > best:
-            best, event = root[k], ~int(block.A[k])
-    return min(best, mu), event
 
 
 def path_at(path, lam):
@@ -1347,7 +1281,7 @@ def _fast_lasso(X, y, lam, tol, max_iter):
     gap = lasso_gap(w0, X, y, lam)
     if gap <= tol * (y @ y):
         return w0, 1, gap
-    if len(w0) <= 1000:
+    if len(w0) <= (1000 if compiling() else 100):
         path = lars_path(X, y, lam_min=min(lam, 2 * np.abs(X.T @ y).max()))
         w0 = path.W[-1]
         gap = lasso_gap(w0, X, y, lam)

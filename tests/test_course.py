@@ -282,11 +282,15 @@ def test_a_page_says_licence_and_citation_and_nothing_dead():
 
 def test_with_the_address_of_the_repository_a_page_leads_to_its_source():
     book = BOOK._replace(repository="https://github.com/owner/name", folder="book", pdf=True)
+    assert "This chapter" not in share.shared(PAGE, WHERE, book)
+    book = book._replace(pdfs=frozenset({"perceptron"}))
     html = share.shared(PAGE, WHERE, book)
     at = "main/book/chapters/part/perceptron.md"
     assert f'href="https://github.com/owner/name/blob/{at}"' in html
     assert f'href="https://github.com/owner/name/edit/{at}"' in html
     assert 'href="../../book.pdf"' in html
+    assert 'href="../../pdf/perceptron.pdf"' in html
+    assert "This chapter" not in share.shared(PAGE, "chapters/part/other.html", book)
     assert "Edit" not in share.shared(PAGE, "chapters/results/perceptron.html", book)
     other = book._replace(repository="https://gitlab.com/owner/name", folder="")
     assert "owner/name/-/blob/main/chapters" in share.shared(PAGE, WHERE, other)

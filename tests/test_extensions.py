@@ -119,7 +119,7 @@ class Project:
             [
                 (kind, plain(text))
                 for kind, text in re.findall(
-                    r'<span class="verdict .*?">(.*?)</span> <span class="verdict-text">(.*?)</p>',
+                    r'<span class="verdict .*?">(.*?)</span> <span class="verdict-text">(.*?)</li>',
                     card,
                     re.DOTALL,
                 )
@@ -366,18 +366,32 @@ def test_statements_are_copied_without_their_ids_and_numbers(project):
     assert 'href="../part/sums.html#equation-eq-zero"' in index
 
 
+MORE = {"id": "more-sums", "chapter": "more", "kind": "theorem", "title": "More"}
+MORE_PAGE = [
+    text("# More"),
+    GOOD_PAGE[1],
+    text(THEOREM.format("more-sums").replace("For all", "By {prf:ref}`sums-zero`, for all")),
+    claim("more-sums"),
+]
+
+
+def test_entries_follow_what_they_show_of_other_chapters(project):
+    pages = {"sums": GOOD_PAGE, "more": MORE_PAGE}
+    project.build(pages, [*RESULTS, MORE])
+    path = project.folder / "html" / "chapters" / "results" / "more.html"
+    assert "More rests on Sums" in plain(path.read_text())
+    project.build(pages, [RESULTS[0] | {"title": "Of sums"}, MORE])
+    assert "More rests on Of sums" in plain(path.read_text())  # in the graph and its text
+    project.build(pages | {"sums": [text("# Adding"), *GOOD_PAGE[1:]]}, [*RESULTS, MORE])
+    assert "Results: Adding" in path.read_text()  # where the link to the page before leads
+    path.write_text("as it was")
+    project.build(pages | {"sums": [text("# Adding"), *GOOD_PAGE[1:]]}, [*RESULTS, MORE])
+    assert path.read_text() == "as it was"
+
+
 def test_the_chapters_are_drawn_with_what_they_rest_on(project):
-    register = [
-        *RESULTS,
-        {"id": "more-sums", "chapter": "more", "kind": "theorem", "title": "More"},
-    ]
-    more = [
-        text("# More"),
-        GOOD_PAGE[1],
-        text(THEOREM.format("more-sums").replace("For all", "By {prf:ref}`sums-zero`, for all")),
-        claim("more-sums"),
-    ]
-    assert project.build({"sums": GOOD_PAGE, "more": more}, register) == []
+    register = [*RESULTS, MORE]
+    assert project.build({"sums": GOOD_PAGE, "more": MORE_PAGE}, register) == []
     index = project.page("results")
     assert index.count("<svg") == 1
     assert '<a href="results/more.html">More</a>' in index

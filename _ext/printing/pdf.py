@@ -1,12 +1,13 @@
 """``make pdf``: the whole book as one file, printed by Chromium from the built site.
 
-    python _ext/printing/pdf.py            writes _build/book.pdf
+    python _ext/printing/pdf.py            writes _build/book.pdf, each chapter also to _build/pdf/
 
-The articles of all pages stand one after the other in one document: the same HTML, hence the same
-numbers and the same formulas. Anchors get the name of their page in front, links between pages
-become links inside the file. It is printed twice: the first time to learn on which page each
-anchor falls, the second time with these numbers in the contents and the index. Then the file is
-read, and every number of the site must stand in it.
+Each page of the site is printed by itself, by a browser that ends before the next one starts: the
+same HTML, hence the same numbers and the same formulas, and no more memory than the longest chapter
+takes. Every number of the page must then stand in its file. Anchors get the name of their page in
+front, and each file starts at the page number where the one before ended. Contents and index come
+first, to learn how long they are, and again at the end, with the page numbers. The files are put
+together (``pdfmerge``), and links between pages become links inside the file.
 """
 
 import argparse
@@ -24,8 +25,9 @@ import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from _ext.printing import pdfread
+from _ext.printing import pdfmerge, pdfread
 from _ext.serving import build
+from _ext.shipping import share
 
 STYLE = Path(__file__).with_name("pdf.css")
 
@@ -36,6 +38,7 @@ _SCREEN = (
     r'<img\b[^>]*\bclass="only-dark[^>]*>',
     r"<script\b.*?</script>",
     r'<div class="toctree-wrapper.*?</div>',
+    r'(?<=<pre>)<noscript class="code">|</noscript>(?=</pre>)',
 )
 
 
@@ -121,8 +124,23 @@ def number_of(anchor, before=""):
     return f'{before}<span class="page-number" data-to="{anchor}">000</span>'
 
 
-def contents(parts, bodies):
-    """Return the table of contents: parts, pages, sections, each with room for its page number."""
+def numbered(html, numbers):
+    """Return a document with the page numbers written in."""
+    place = re.compile(r'(<span class="page-number" data-to="([^"]*)">)000(?=</span>)')
+    return place.sub(lambda match: f"{match[1]}{numbers.get(markup.unescape(match[2]), '')}", html)
+
+
+def contents(parts, titles, sections):
+    """Return the table of contents: parts, pages, sections, each with room for its page number.
+
+    Parameters
+    ----------
+    parts : list of (caption, pages)
+    titles : dict
+        The title of each page, as HTML.
+    sections : dict
+        What ``headings`` found on each page.
+    """
 
     def line(level, anchor, text):
         return (
@@ -134,9 +152,9 @@ def contents(parts, bodies):
     for caption, pages in parts:
         lines.append(f'<p class="toc-part">{markup.escape(caption)}</p>' if caption else "")
         for page in pages:
-            lines.append(line(1, key(page), title_of(bodies[page])[0]))
+            lines.append(line(1, key(page), titles[page]))
             if page.count("/") >= 2:
-                lines += [line(2, anchor, text) for anchor, text in headings(bodies[page])]
+                lines += [line(2, anchor, text) for anchor, text in sections[page]]
     return "\n".join([*lines, "</section>"])
 
 
@@ -146,8 +164,11 @@ def with_pages(html):
     return entry.sub(lambda match: match[0] + number_of(match[1], ", "), html)
 
 
-def document(site, book, parts, code=False):
-    """Return the whole book as one HTML document.
+_TARGET = re.compile(r'(?<=\shref=")#([^"]*)')
+
+
+class Book:
+    """The documents that are printed: title and contents, then one for each page of the site.
 
     Parameters
     ----------
@@ -158,38 +179,81 @@ def document(site, book, parts, code=False):
     code : bool
         Print the code of claims too, and other code that the site folds: the checking view.
     """
-    pages = [page for _, group in parts for page in group]
-    bodies = {page: joined(page, html, pages) for page, html in articles(site, pages, code)}
-    styles, sections = [STYLE.read_text(encoding="utf-8")], []
-    for i, page in enumerate(pages):
-        head = title_of(bodies[page])[1].replace("\\", "").replace('"', "'")
-        styles.append(
-            f"#{key(page)} {{ page: p{i}; }}\n"
-            f'@page p{i} {{ @top-left {{ content: "{head}"; }} '
-            f'@top-right {{ content: "{book["title"]}"; }} }}'
+
+    def __init__(self, site, book, parts, code=False):
+        self.site, self.book, self.parts, self.code = site, book, parts, code
+        self.pages = [page for _, group in parts for page in group]
+        self.home = {key(page): page for page in self.pages}
+        titles, sections, self.wanted = {}, {}, {page: {key(page)} for page in self.pages}
+        for page in self.pages:
+            html = self.body(page)
+            titles[page], sections[page] = title_of(html)[0], headings(html)
+            self.note(html, page)
+        self.contents = contents(parts, titles, sections)
+        self.note(self.contents)
+
+    def note(self, html, own=""):
+        """Note the anchors of other pages to which ``html`` leads."""
+        for link in _TARGET.findall(html):
+            anchor = markup.unescape(link)
+            page = self.home.get(anchor.partition("--")[0])
+            if page and page != own:
+                self.wanted[page].add(anchor)
+
+    def body(self, page):
+        """Return the article of a page."""
+        ((_, html),) = articles(self.site, [page], self.code)
+        html = joined(page, html, self.pages)
+        return with_pages(html) if key(page) == "book-index" else html
+
+    def front(self):
+        """Return the document of title and contents."""
+        title, author = (markup.escape(self.book[what]) for what in ("title", "author"))
+        return self.document(
+            f'<section class="book-title"><p class="book-name">{title}</p>'
+            f'<p class="book-author">{author}</p>'
+            '<p class="book-note">Every result is derived on the page, implemented in a small '
+            "tested library, and verified again by running it.</p></section>\n" + self.contents
         )
-        body = with_pages(bodies[page]) if key(page) == "book-index" else bodies[page]
-        sections.append(f'<article class="bd-article" id="{key(page)}">{body}</article>')
-    sheet = re.search(
-        r'<link[^>]*rel="stylesheet"[^>]*href="[^"]*(_static/style-[^"]+)"',
-        (site / f"{pages[0]}.html").read_text(encoding="utf-8"),
-    )[1]
-    return (
-        '<!DOCTYPE html>\n<html lang="en" data-theme="light" data-mode="light"><head>'
-        f'<meta charset="utf-8"><title>{markup.escape(book["title"])}</title>'
-        f'<meta name="author" content="{markup.escape(book["author"])}">'
-        f'<link rel="stylesheet" href="{sheet}">\n<style>\n{chr(10).join(styles)}\n</style></head>'
-        '<body><main class="bd-content"><section class="book-title">'
-        f'<p class="book-name">{markup.escape(book["title"])}</p>'
-        f'<p class="book-author">{markup.escape(book["author"])}</p>'
-        '<p class="book-note">Every result is derived on the page, implemented in a small tested '
-        "library, and verified again by running it.</p></section>\n"
-        f"{contents(parts, bodies)}\n{chr(10).join(sections)}</main></body></html>\n"
-    )
+
+    def page(self, page, start):
+        """Return the document of a page whose first sheet has the number ``start``."""
+        html = self.body(page)
+        head = title_of(html)[1].replace("\\", "").replace('"', "'")
+        # An anchor is noted in the file only if a link of its own document leads there.
+        links = "".join(
+            f'<a href="#{markup.escape(anchor)}"></a>' for anchor in sorted(self.wanted[page])
+        )
+        return self.document(
+            f'<article class="bd-article" id="{key(page)}">{html}</article><p hidden>{links}</p>',
+            f"@page :first {{ counter-increment: page {start}; }}\n"
+            f'@page {{ @top-left {{ content: "{head}"; }} '
+            f'@top-right {{ content: "{self.book["title"]}"; }} }}',
+            page,
+        )
+
+    def document(self, inside, style="", page=""):
+        """Return what is printed as one file; links to other documents lead ``AWAY``."""
+
+        def link(match):
+            home = self.home.get(markup.unescape(match[1]).partition("--")[0], "")
+            return match[0] if home == page else f"{pdfmerge.AWAY}{match[1]}"
+
+        sheet = re.search(
+            r'<link[^>]*rel="stylesheet"[^>]*href="[^"]*(_static/style-[^"]+)"',
+            (self.site / f"{page or self.pages[0]}.html").read_text(encoding="utf-8"),
+        )[1]
+        return (
+            '<!DOCTYPE html>\n<html lang="en" data-theme="light" data-mode="light"><head>'
+            f'<meta charset="utf-8"><title>{markup.escape(self.book["title"])}</title>'
+            f'<link rel="stylesheet" href="{sheet}">\n'
+            f"<style>\n{STYLE.read_text(encoding='utf-8')}{style}\n</style></head>"
+            f'<body><main class="bd-content">{_TARGET.sub(link, inside)}</main></body></html>\n'
+        )
 
 
 #: Make what is wider than the page as small as it must be; return what still does not fit. All
-#: widths are read before any size is set: each change lays out the whole book anew.
+#: widths are read before any size is set: each change lays out the whole document anew.
 FIT = """() => {
   const boxes = [...document.querySelectorAll(".equation-body")]
     .map((box) => ({ box, part: box.firstElementChild, least: 0.5, size: 1 }));
@@ -227,13 +291,13 @@ FIT = """() => {
   return [...document.querySelectorAll(parts)]
     .filter((part) => part.getBoundingClientRect().right > edge)
     .concat(crossed, spilt)
-    .map((part) => `${part.closest("[id]").id}: ${part.textContent.slice(0, 60)}`);
+    .map((part) => `${part.closest("[id]")?.id}: ${part.textContent.slice(0, 60)}`);
 }"""
 
 
 @contextlib.contextmanager
 def chromium():
-    """Start the browser that prints."""
+    """Give a function that starts the browser that prints, as a context manager."""
     from playwright.sync_api import sync_playwright
 
     names = ("chromium", "chromium-headless-shell", "google-chrome")
@@ -241,16 +305,17 @@ def chromium():
     if path is None:
         sys.exit("Chromium is missing. On Debian or Ubuntu: sudo apt-get install chromium")
     with sync_playwright() as playwright:
-        options = ["--no-sandbox", "--disable-gpu"]
-        browser = playwright.chromium.launch(executable_path=path, args=options)
-        yield browser
-        browser.close()
 
+        @contextlib.contextmanager
+        def started():
+            options = ["--no-sandbox", "--disable-gpu"]
+            browser = playwright.chromium.launch(executable_path=path, args=options)
+            try:
+                yield browser
+            finally:
+                browser.close()
 
-#: Write the page numbers in.
-FILL = """(numbers) => document.querySelectorAll(".page-number").forEach((place) => {
-  place.textContent = numbers[place.dataset.to] || "";
-})"""
+        yield started
 
 
 def print_file(browser, site, html, target):
@@ -258,8 +323,7 @@ def print_file(browser, site, html, target):
 
     Returns
     -------
-    numbers : dict
-        Page number by anchor, as printed in contents and index.
+    pdf : pdfread.Pdf
     wide : list of str
         What does not fit on the page.
     """
@@ -267,7 +331,6 @@ def print_file(browser, site, html, target):
         file.write(html.encode())
     page_file = Path(file.name)
     tab = browser.new_page(viewport={"width": 900, "height": 1200})
-    options = {"prefer_css_page_size": True, "print_background": True, "path": str(target)}
     try:
         tab.set_default_timeout(1_800_000)
         tab.emulate_media(media="print", color_scheme="light")
@@ -275,14 +338,56 @@ def print_file(browser, site, html, target):
         tab.evaluate("document.fonts.ready.then(() => true)")
         tab.evaluate("Promise.all([...document.images].map((image) => image.decode()))")
         wide = tab.evaluate(FIT)
-        tab.pdf(**options)
-        numbers = pdfread.Pdf(target).places()
-        tab.evaluate(FILL, numbers)
-        tab.pdf(outline=True, tagged=True, **options)
+        tab.pdf(
+            prefer_css_page_size=True,
+            print_background=True,
+            outline=True,
+            tagged=True,
+            path=str(target),
+        )
     finally:
         tab.close()
         page_file.unlink(missing_ok=True)  # a build may have put a new site in place
-    return numbers, wide
+    return pdfread.Pdf(target), wide
+
+
+def printed(book, folder, start_browser):
+    """Print each document of a book; return the files in order and the page number of each anchor.
+
+    Parameters
+    ----------
+    book : Book
+    folder : Path
+        Where the files go.
+    start_browser : callable
+        Returns a browser as a context manager; every document has one of its own.
+    """
+    files = {page: folder / f"{i:03d}.pdf" for i, page in enumerate(["", *book.pages])}
+    sheets, starts, numbers, again = 0, {}, {}, {}
+
+    def put(page, html):
+        with start_browser() as browser:
+            pdf, wide = print_file(browser, book.site, html, files[page])
+        if wide:
+            raise ValueError("Wider than the page:\n" + "\n".join(wide))
+        return pdf
+
+    for page in files:
+        starts[page] = sheets + 1
+        html = book.page(page, starts[page]) if page else book.front()
+        pdf = put(page, html)
+        if page and (lost := missing(book.site, page, pdf)):
+            raise ValueError("On the site, but not in the file:\n" + "\n".join(lost))
+        numbers |= {anchor: number + sheets for anchor, number in pdf.places().items()}
+        if 'class="page-number"' in html:
+            again[page] = html, pdf.places(), len(pdf.pages)
+        sheets += len(pdf.pages)
+        print(f"  {page or 'title and contents'}: {len(pdf.pages)} pages", flush=True)
+    for page, (html, *before) in again.items():
+        pdf = put(page, numbered(html, numbers))
+        if [pdf.places(), len(pdf.pages)] != before:
+            raise ValueError(f"The page numbers moved between the two printings of {page}.")
+    return files, numbers
 
 
 def labels(html):
@@ -293,20 +398,15 @@ def labels(html):
     return list(dict.fromkeys(found))
 
 
-def missing(site, pages, pdf):
-    """Return the numbers of the site that the printed file does not show in the same chapter."""
-    places = pdf.places()
-    starts = [places.get(key(page)) for page in pages] + [len(pdf.pages) + 1]
-    lost = []
-    for (page, html), start, end in zip(articles(site, pages), starts, starts[1:], strict=False):
-        if start is None or end is None:
-            lost.append(f"{page}: not found")
-            continue
-        text = " ".join(pdf.text(number) for number in range(start, end))
-        for label in labels(html):
-            if not re.search(rf"(?<![\w.]){re.escape(label)}(?!\.?\d)", text):
-                lost.append(f"{page}: {label}")
-    return lost
+def missing(site, page, pdf):
+    """Return the numbers of a page of the site that its printed file does not show."""
+    ((_, html),) = articles(site, [page])
+    text = " ".join(pdf.text(number) for number in range(1, len(pdf.pages) + 1))
+    return [
+        f"{page}: {label}"
+        for label in labels(html)
+        if not re.search(rf"(?<![\w.]){re.escape(label)}(?!\.?\d)", text)
+    ]
 
 
 def settings():
@@ -321,29 +421,61 @@ def settings():
     return book, parts
 
 
+def put_together(book, files, target):
+    """Put the printed files of a book together in ``target``."""
+    captions = {page: caption for caption, group in book.parts for page in group}
+    parts = [pdfmerge.Part(path, captions.get(page, "")) for page, path in files.items()]
+    about = {"Title": book.book["title"], "Author": book.book["author"]}
+    pdfmerge.merged(parts, target, about)
+
+
+def chapters(book, files, folder, address=""):
+    """Put each chapter into a file of its own in ``folder``, numbered as in the book.
+
+    A link to another page leads to the site at ``address``, or nowhere while there is none.
+    """
+
+    def elsewhere(anchor):
+        home, _, place = anchor.partition("--")
+        page = book.home.get(home)
+        return address and page and f"{address}{page}.html{f'#{place}' if place else ''}"
+
+    folder.mkdir()
+    for page in book.pages:
+        if page.count("/") > 1:
+            title = title_of(next(html for _, html in articles(book.site, [page])))[1]
+            about = {"Title": title, "Author": book.book["author"]}
+            target = folder / f"{key(page)}.pdf"
+            pdfmerge.merged([pdfmerge.Part(files[page])], target, about, address=elsewhere)
+
+
 def main():
-    """Print the book twice: to learn the page numbers, and with them."""
+    """Print the pages one by one and put them together."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--output", type=Path, default=build.BUILD / "book.pdf")
     parser.add_argument("--code", action="store_true", help="print the code that the site folds")
     options = parser.parse_args()
     if not build.SITE.exists():
         sys.exit("There is no site yet: `make book` builds it.")
-    book, parts = settings()
-    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+    settled, parts = settings()
+    with tempfile.TemporaryDirectory() as folder, chromium() as start_browser:
         draft = Path(folder) / "book.pdf"
-        print("Printing twice: to learn the page numbers, and with them ...", flush=True)
-        html = document(build.SITE, book, parts, options.code)
-        numbers, wide = print_file(browser, build.SITE, html, draft)
+        print("Printing the pages one by one ...", flush=True)
+        book = Book(build.SITE, settled, parts, options.code)
+        try:
+            files, numbers = printed(book, Path(folder), start_browser)
+            put_together(book, files, draft)
+        except ValueError as error:
+            sys.exit(str(error))
         done = pdfread.Pdf(draft)
         if done.places() != numbers:
-            sys.exit("The page numbers moved between the two printings.")
-        if wide:
-            sys.exit("Wider than the page:\n" + "\n".join(wide))
-        if lost := missing(build.SITE, [page for _, group in parts for page in group], done):
-            sys.exit("On the site, but not in the file:\n" + "\n".join(lost))
+            sys.exit("The page numbers moved when the files were put together.")
+        alone = Path(folder) / "pdf"
+        chapters(book, files, alone, share.about(build.ROOT).address)
         options.output.parent.mkdir(exist_ok=True)
         shutil.copyfile(draft, options.output)
+        shutil.rmtree(options.output.with_name("pdf"), ignore_errors=True)
+        shutil.copytree(alone, options.output.with_name("pdf"))
     print(f"{options.output}: {len(done.pages)} pages.")
 
 

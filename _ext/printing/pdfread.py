@@ -5,6 +5,7 @@ understood here, no PDF in general; the standard library is enough.
 """
 
 import functools
+import itertools
 import re
 import unicodedata
 import zlib
@@ -31,6 +32,29 @@ def unescaped(raw):
             flags=re.DOTALL,
         )
     return data[2:].decode("utf-16-be") if data.startswith(b"\xfe\xff") else data.decode("latin-1")
+
+
+def plain(name):
+    """Return the bytes of a PDF name."""
+    return re.sub(rb"#(\w\w)", lambda match: bytes.fromhex(match[1].decode()), name)
+
+
+def objects(data):
+    """Yield the number and the body of each object, from where the table of the file says."""
+    start = int(data[data.rindex(b"startxref") + 9 :].split()[0])
+    table = re.compile(rb"xref\s+0 (\d+)\s+").match(data, start)
+    found = []
+    for number in range(int(table[1])):
+        line = table.end() + 20 * number
+        place, _, kind = data[line : line + 18].split()
+        if kind == b"n":
+            found.append((int(place), number))
+    found.sort()
+    for (place, number), (end, _) in itertools.pairwise([*found, (start, 0)]):
+        yield (
+            number,
+            data[data.index(b"obj", place) + 3 : data.rindex(b"endobj", place, end)].strip(),
+        )
 
 
 def product(a, b):
@@ -74,16 +98,16 @@ class Pdf:
 
     def __init__(self, path):
         data = Path(path).read_bytes()
-        self.objects = {
-            int(match[1]): match[2]
-            for match in re.finditer(rb"(\d+) 0 obj\s(.*?)\sendobj", data, re.DOTALL)
-        }
-        root = int(re.findall(rb"/Root (\d+) 0 R", data)[-1])
-        self.catalog = self.objects[root]
-        self.pages = self._pages(self._reference(self.catalog, b"Pages"))
+        self.objects = dict(objects(data))
+        words = (b"Root", b"Info")
+        ends = [re.findall(rb"/%s (\d+) 0 R" % word, data[-2000:])[-1] for word in words]
+        self.root, self.info = map(int, ends)
+        self.catalog = self.objects[self.root]
+        self.pages = self._pages(self.reference(self.catalog, b"Pages"))
         self._fonts = {}
 
-    def _reference(self, body, name):
+    def reference(self, body, name):
+        """Return the number of the object to which ``/name`` of ``body`` refers, or None."""
         match = re.search(rb"/%s\s+(\d+) 0 R" % name, body)
         return int(match[1]) if match else None
 
@@ -100,19 +124,35 @@ class Pdf:
         kids = re.search(rb"/Kids\s*\[(.*?)\]", body, re.DOTALL)[1]
         return [page for kid in re.findall(rb"(\d+) 0 R", kids) for page in self._pages(int(kid))]
 
+    def destinations(self):
+        """Return (name, place) of every anchor that a link leads to, both as they are written."""
+        number = self.reference(self.catalog, b"Dests")
+        body = self.objects[number] if number else b""
+        return re.findall(rb"/([^\s\[]+)\s*(\[\d+ 0 R[^\]]*\])", body)
+
     def places(self):
         """Return {anchor: number of the page} of every anchor that a link leads to."""
         order = {number: i + 1 for i, number in enumerate(self.pages)}
-        number = self._reference(self.catalog, b"Dests")
-        found = re.findall(rb"/([^\s\[]+)\s*\[(\d+) 0 R", self.objects[number] if number else b"")
+        found = {
+            plain(name).decode(): int(place[1:].split()[0]) for name, place in self.destinations()
+        }
+        return {name: order[page] for name, page in found.items() if page in order}
 
-        def plain(name):
-            return re.sub(rb"#(\w\w)", lambda m: bytes.fromhex(m[1].decode()), name).decode()
-
-        return {plain(name): order[int(page)] for name, page in found if int(page) in order}
+    def lines(self):
+        """Return the lines of the outline as (depth, title as it is written, object)."""
+        return [(depth, title, self.objects[number]) for depth, title, number in self._outline()]
 
     def outline(self):
         """Return the titles of the outline as (depth, title)."""
+        return [(depth, unescaped(title)) for depth, title, _ in self._outline()]
+
+    @functools.cached_property
+    def bookmarks(self):
+        """The numbers of the objects of the outline."""
+        top = self.reference(self.catalog, b"Outlines")
+        return [top, *(number for *_, number in self._outline())] if top else []
+
+    def _outline(self):
         found = []
 
         def visit(number, depth):
@@ -120,17 +160,17 @@ class Pdf:
                 body = self.objects[number]
                 title = re.search(rb"/Title\s*(%s)" % _STRING, body, re.DOTALL)
                 if title:
-                    found.append((depth, unescaped(title[1])))
-                visit(self._reference(body, b"First"), depth + 1)
-                number = self._reference(body, b"Next")
+                    found.append((depth, title[1], number))
+                visit(self.reference(body, b"First"), depth + 1)
+                number = self.reference(body, b"Next")
 
-        top = self._reference(self.catalog, b"Outlines")
-        visit(top and self._reference(self.objects[top], b"First"), 0)
+        top = self.reference(self.catalog, b"Outlines")
+        visit(top and self.reference(self.objects[top], b"First"), 0)
         return found
 
     def _font(self, number):
         if number not in self._fonts:
-            table = self._reference(self.objects[number], b"ToUnicode")
+            table = self.reference(self.objects[number], b"ToUnicode")
             text = self._stream(table).decode("latin-1") if table else ""
             digits = 4 if b"/Type0" in self.objects[number] else 2
             self._fonts[number] = (unicode_map(text), digits)
@@ -144,7 +184,7 @@ class Pdf:
         """
         body = self.objects[self.pages[page - 1]]
         fonts = {name: int(n) for name, n in re.findall(rb"/(F\d+) (\d+) 0 R", body)}
-        content = self._stream(self._reference(body, b"Contents"))
+        content = self._stream(self.reference(body, b"Contents"))
         found, stack, saved = [], [], []
         at = text = line = (1, 0, 0, 1, 0, 0)
         (font, digits), size, run = ({}, 4), 1.0, 0

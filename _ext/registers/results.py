@@ -58,6 +58,10 @@ class errata_index(nodes.General, nodes.Element):
     """Place of the list of slips."""
 
 
+class words(nodes.Inline, nodes.TextElement):
+    """Words of an entry, without an element of their own on the page."""
+
+
 class _Placeholder(SphinxDirective):
     node = None
 
@@ -145,7 +149,7 @@ class FillPlaces(SphinxPostTransform):
 
         def row(label, content):
             if content:
-                body = nodes.field_body("", nodes.paragraph("", "", *content))
+                body = nodes.field_body("", words("", "", *content))
                 block.append(nodes.field("", nodes.field_name("", label), body))
 
         code, tests = [], []
@@ -212,6 +216,16 @@ class FillPlaces(SphinxPostTransform):
             entries.sort(key=lambda entry: place.get(entry["id"], len(place)))
         self.shown = [slug for slug in self.chapters if self.of_chapter[slug]]
         return self
+
+    def sorted(self, names):
+        """Return the names of results in reading order, each once."""
+        position = {
+            name: (self.order.index(docname), place)
+            for docname, page in self.pages.items()
+            for name, place in page.anchors.items()
+            if docname in self.order
+        }
+        return sorted(set(names), key=lambda name: (position[name], name))
 
     def index(self):
         """Return the list of all results by part and chapter, each with the way to its entry."""
@@ -342,13 +356,7 @@ class FillPlaces(SphinxPostTransform):
         if not pairs:
             return []
         titles = {entry["id"]: re.sub(r"[$`]", "", entry["title"]) for entry in self.results}
-        position = {
-            name: (self.order.index(docname), place)
-            for docname, page in self.pages.items()
-            for name, place in page.anchors.items()
-            if docname in self.order
-        }
-        names = sorted({name for pair in pairs for name in pair}, key=lambda n: (position[n], n))
+        names = self.sorted(name for pair in pairs for name in pair)
 
         def link(name):
             page = blocks.entry_page(self.config, home[name])
@@ -465,9 +473,7 @@ class FillPlaces(SphinxPostTransform):
             ("Why", "why"),
         ):
             if entry.get(key):
-                body = nodes.field_body(
-                    "", nodes.paragraph("", "", *verdicts.sentence(str(entry[key])))
-                )
+                body = nodes.field_body("", words("", "", *verdicts.sentence(str(entry[key]))))
                 rows += nodes.field("", nodes.field_name("", label), body)
         box += rows
         claim = self.claim_of(docname, name)
@@ -519,19 +525,22 @@ def chapter_pages(app):
     env.temp_data["docname"] = index
     writer.gather()
     common = (env.toc_fignumbers, _numbers(env), app.config.book_code, env.titles[index].astext())
+    entries = {entry["id"]: entry for entry in writer.results}
     for i, slug in enumerate(writer.shown):
         docname = blocks.entry_page(app.config, slug)
         own = writer.chapters[slug]
+        pairs = [pair for pair in writer.pairs if set(pair) & set(writer.pages[own].anchors)]
+        beside = writer.shown[max(i - 1, 0) : i + 2]
         facts = (
             common,
-            env.titles[own].astext(),
             writer.of_chapter[slug],
             writer.pages[own],
             planted.blocks(env.srcdir).get(slug),
-            [pair for pair in writer.pairs if set(pair) & set(writer.pages[own].anchors)],
+            pairs,
+            [entries[name] for name in writer.sorted(itertools.chain(*pairs))],
             [writer.tests_for(claim, slug) for claim in writer.pages[own].claims],
             writer.kills,
-            [link for link in writer.shown if abs(writer.shown.index(link) - i) <= 1],
+            [(link, env.titles[writer.chapters[link]].astext()) for link in beside],
         )
         after[slug] = hashlib.sha256(repr(facts).encode()).hexdigest()
         written = Path(builder.get_outfilename(docname))
@@ -579,6 +588,7 @@ def setup(app):
     app.add_config_value("errata_page", "chapters/errata", "env")
     for node in (results_index, results_table, errata_index):
         app.add_node(node)
+    app.add_node(words, html=(lambda writer, node: None,) * 2)
     app.add_directive("results-index", ResultsIndex)
     app.add_directive("results-table", ResultsTable)
     app.add_directive("errata-index", ErrataIndex)

@@ -148,9 +148,9 @@ def lines(verdicts):
     """Return the verdicts as a list, one line each: the mark, then the sentence."""
     block = nodes.bullet_list(classes=["verdicts"])
     for verdict in verdicts:
-        line = nodes.paragraph("", "", chip(verdict.kind), nodes.Text(" "))
+        line = nodes.list_item("", chip(verdict.kind), nodes.Text(" "))
         line += nodes.inline("", "", *sentence(verdict.text), classes=["verdict-text"])
-        block += nodes.list_item("", line)
+        block += line
     return block
 
 
@@ -196,10 +196,17 @@ SWITCH = (
 )
 
 
+_FOLD = re.compile(r'(<details class="code-fold">.*?<pre[^>]*>)(.*?)(</pre>)', re.DOTALL)
+
+
 def switched(html):
-    """Return a page with the button that opens all its folds, if it has any."""
+    """Return a page with the button that opens all its folds, if it has any.
+
+    Folded code becomes elements when its fold is opened (``book.js``), or at once without scripts.
+    """
     if '<details class="code-fold">' not in html:
         return html
+    html = _FOLD.sub(r'\1<noscript class="code">\2</noscript>\3', html)
     buttons = r'(<div class="article-header-buttons">\s*)'
     return re.sub(buttons, lambda match: match[1] + SWITCH, html, count=1)
 

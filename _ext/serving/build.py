@@ -151,7 +151,7 @@ def run_sphinx():
 def publish(stamp):
     """Copy the work folder, finish the copy, and put it in the place of the site.
 
-    The printed book comes with it if it was printed from the same sources.
+    The printed book and its chapters come with it if they were printed from the same sources.
     """
     from _ext.shipping import finish
 
@@ -162,6 +162,7 @@ def publish(stamp):
     printed = PDF.exists() and PRINTED.exists() and PRINTED.read_text() == stamp
     if printed:
         shutil.copy(PDF, fresh)
+        shutil.copytree(PDF.with_name("pdf"), fresh / "pdf")
     finish.site(fresh, printed)
     if SITE.exists():
         SITE.rename(old)

@@ -2,7 +2,7 @@
 
 The contents beside a page show the titles of all pages. Sphinx copies the headings of every page
 for that and then removes all but the titles; here they are removed once. Code is written without
-elements for names, signs and punctuation, which have the colour of plain text.
+elements for names and punctuation, which have the colour of plain text.
 """
 
 from docutils import nodes
@@ -61,8 +61,6 @@ class Fewer(HtmlFormatter):
 
     def _format_lines(self, tokensource):
         def colour(kind):
-            if kind is Token.Operator:  # a sign, not a word
-                return Token.Punctuation
             return Token.String.Double if kind in STRINGS else kind
 
         return super()._format_lines((colour(kind), text) for kind, text in tokensource)

@@ -102,6 +102,7 @@ _REPLACED = (
     (r'\s+data-bs-placement="\w+"\s+data-bs-toggle="tooltip"', ""),
     (r'<(i|span) class="(fa[srb]?[ -])', r'<\1 aria-hidden="true" class="\2'),
     (r'(<i aria-hidden="true" class="theme-switch[^>]*?) title="[^"]*"', r"\1"),
+    (r'<span class="colon">:</span>', ":"),
     # Entries of a bibliography are the items of a list.
     (r'role="doc-biblioentry"', 'role="listitem"'),
 )

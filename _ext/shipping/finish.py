@@ -91,9 +91,12 @@ def downloads(html):
 
 
 def site(folder, pdf=False):
-    """Finish the site in ``folder``; ``pdf``: it has the whole book as ``book.pdf``."""
+    """Finish the site in ``folder``; ``pdf``: it has the whole book as ``book.pdf``.
+
+    A chapter that stands in its folder ``pdf`` is offered on its page.
+    """
     folder = Path(folder)
-    book = share.about(WEB.parents[2], pdf)
+    book = share.about(WEB.parents[2], pdf, (path.stem for path in folder.glob("pdf/*.pdf")))
     shutil.copytree(WEB, folder / "_static" / "web")
     shutil.copy(COPY_TEX, folder / "_static" / "web")
     results = register.load(WEB.parents[2] / "chapters" / "results.yml")

@@ -41,10 +41,11 @@ class About(NamedTuple):
     folder: str = ""  #: where in the repository the book lies
     address: str = ""  #: where the site is published, with a final slash, or empty
     pdf: bool = False  #: whether the site has the whole book as ``book.pdf``
+    pdfs: frozenset = frozenset()  #: pages that the site has as ``pdf/name.pdf``
 
 
-def about(root, pdf=False):
-    """Read the settings of the book in ``root``."""
+def about(root, pdf=False, pdfs=()):
+    """Read the settings of the book in ``root``; ``pdf`` and ``pdfs``: what was printed."""
     root = Path(root)
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     citation = root / "CITATION.cff"
@@ -60,6 +61,7 @@ def about(root, pdf=False):
         folder=(source.get("path_to_book") or "").strip("/"),
         address=f"{address}/" if address else "",
         pdf=pdf,
+        pdfs=frozenset(pdfs),
     )
 
 
@@ -98,6 +100,8 @@ def footer(html, page, book):
     name = page.rpartition("/")[2].removesuffix(".html")
     title = book.title if name in ("intro", "index") else title_of(html)
     links = []
+    if name in book.pdfs:
+        links.append(f'<a href="{root}pdf/{name}.pdf" download>This chapter as PDF</a>')
     if book.pdf:
         links.append(f'<a href="{root}book.pdf" download>The book as PDF</a>')
     if book.repository and (path := source_of(page)):

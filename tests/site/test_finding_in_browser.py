@@ -114,6 +114,14 @@ def test_excerpts_show_a_formula_once(tab):
     assert "Contents" not in text
 
 
+def test_the_search_page_offers_what_was_perhaps_meant(tab):
+    page = tab("search.html?q=perceptorn mistakse")
+    page.locator("#search-meant a").click()
+    page.wait_for_url("**/search.html?q=perceptron%20mistake*")
+    page.locator("#search-results li").first.wait_for()
+    assert page.locator("#search-meant").count() == 0
+
+
 def test_a_search_without_an_answer_shows_no_empty_list(tab):
     page = tab("search.html?q=zzzz")
     page.locator("#search-results .search-summary").filter(has_text="did not match").wait_for()

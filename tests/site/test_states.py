@@ -93,6 +93,23 @@ def test_one_switch_shows_all_code_and_is_remembered(new_tab, address):
     assert errors == []
 
 
+def test_folded_code_becomes_elements_when_it_is_first_opened(new_tab, address):
+    kept, tab = new_tab(java_script_enabled=False), new_tab()
+    kept.goto(f"{address}/{CHAPTER}")
+    tab.goto(f"{address}/{CHAPTER}")
+    code = tab.locator(f"{CLAIM} pre")
+    assert tab.locator(".code-fold pre span").count() == 0
+    tab.locator(f"{CLAIM} summary").press("Enter")
+    assert code.locator("span.o").count() > 3  # operators have their colour
+    assert code.locator("noscript").count() == 0
+    assert code.text_content() == kept.locator(f"{CLAIM} pre").text_content()
+    assert 'with claim("perceptron-mistake-bound") as c:' in code.text_content()
+    before = tab.locator(".code-fold pre span").count()
+    tab.locator(f"{CLAIM} summary").press("Enter")
+    tab.locator(f"{CLAIM} summary").press("Enter")
+    assert tab.locator(".code-fold pre span").count() == before
+
+
 def test_paper_shows_verdicts_and_code_in_the_checking_view_alone(new_tab, address):
     tab = new_tab()
     tab.goto(f"{address}/{CHAPTER}")

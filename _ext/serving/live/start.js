@@ -25,6 +25,7 @@
 
   // Thebe pairs the n-th source with the n-th output.
   const prepare = () => cells.forEach((cell) => {
+    window.bookUnfold(cell);
     cell.querySelectorAll("details").forEach((fold) => { fold.open = true; });
     cell.querySelectorAll(".copybtn").forEach((copy) => copy.remove());
     const source = cell.querySelector(".cell_input pre");

@@ -22,6 +22,18 @@
   if (document.readyState === "complete") spell();
   else window.addEventListener("load", spell);
 
+  // Folded code becomes elements when it is first looked at: pages open with fewer.
+  window.bookUnfold = (fold) => {
+    for (const code of fold.querySelectorAll("noscript.code")) code.outerHTML = code.textContent;
+  };
+  document.addEventListener("click", (event) => {
+    const summary = event.target.closest(".code-fold > summary");
+    if (summary) window.bookUnfold(summary.parentElement);
+  });
+  document.addEventListener("toggle", ({target}) => {
+    if (target.matches(".code-fold")) window.bookUnfold(target);
+  }, true);
+
   // Permanent links ----------------------------------------------------------------------------
 
   const copy = async (text) => {

@@ -175,6 +175,7 @@
   // The reading view folds code, the checking view shows all of it; the choice is kept.
   const view = one(".view-switch");
   const check = (yes) => {
+    if (yes) window.bookUnfold(document);
     view.setAttribute("aria-pressed", yes);
     for (const code of all(".code-fold")) code.open = yes;
   };

@@ -72,6 +72,34 @@
       .sort(([a], [b]) => b - a).slice(0, most).map(([, name]) => name);
   };
 
+  // The pages that hold a word, or one that it begins.
+  const held = (part, index) => {
+    const pages = new Set(), stem = part.replace(/(ies|es|s|ing|ed|y|e)$/, "");
+    const shortest = stem.length > 3 ? stem : part;
+    for (const table of [index.terms, index.titleterms])
+      for (const word of Object.keys(table))
+        if (word.startsWith(part) || (word.length >= shortest.length && part.startsWith(word)))
+          [table[word]].flat().forEach((page) => pages.add(page));
+    return pages;
+  };
+
+  // The question with each word that no page holds replaced by the nearest of names and titles; "" if
+  // nothing is to be replaced, or nothing is near.
+  const spelled = (question, index, names) => {
+    const parts = plain(question).split(" ");
+    const titles = Object.keys(index.alltitles).flatMap((title) => plain(textOf(title)).split(" "));
+    const vocabulary = [...new Set([...known(names).words, ...titles])].filter((word) => word.length > 3);
+    const right = parts.map((part) => {
+      if (part.length < 4 || held(part, index).size) return part;
+      for (let most = 1; most <= (part.length < 8 ? 1 : 2); most++) {
+        const like = vocabulary.find((word) => word[0] === part[0] && near(word, part, most));
+        if (like) return like;
+      }
+      return "";
+    });
+    return right.every(Boolean) && right.some((part, i) => part !== parts[i]) ? right.join(" ") : "";
+  };
+
   // Sections whose titles hold all words, then pages that do, the fuller ones first.
   const places = (question, index, most = 8) => {
     const parts = plain(question).split(" ").filter((part) => part.length > 1), found = [];
@@ -83,15 +111,7 @@
         found.push([title, textOf(index.titles[page]), `${index.docnames[page]}.html${anchor ? `#${anchor}` : ""}`]);
     }
     // What a page holds is indexed by the stems of its words.
-    const holding = parts.map((part) => {
-      const pages = new Set(), stem = part.replace(/(ies|es|s|ing|ed|y|e)$/, "");
-      const shortest = stem.length > 3 ? stem : part;
-      for (const table of [index.terms, index.titleterms])
-        for (const word of Object.keys(table))
-          if (word.startsWith(part) || (word.length >= shortest.length && part.startsWith(word)))
-            [table[word]].flat().forEach((page) => pages.add(page));
-      return pages;
-    });
+    const holding = parts.map((part) => held(part, index));
     const text = encodeURIComponent(question.trim()).replace(/-/g, "%2D");
     const depth = (page) => index.docnames[page].split("/").length; // chapters come first
     for (const page of [...holding[0]].sort((a, b) => depth(b) - depth(a)))
@@ -113,7 +133,10 @@
     if (typeof Search === "undefined") {
       window.Search = {setIndex: (found) => { index = found; }};
       await load("searchindex.js");
-    } else index = Search._index;
+    } else index = Search._index ?? await new Promise((done) => {
+      const look = () => (Search._index ? done(Search._index) : window.setTimeout(look, 50));
+      look();
+    });
   })();
 
   const line = (title, where, address, symbol = "") =>
@@ -122,17 +145,30 @@
   const named = (question, most) => find(question, window.bookNames || [], most)
     .map(([title, kind, page, address, , symbol]) => line(title, `${kind}, ${page}`, address, symbol));
 
-  // The search page: names above what Sphinx finds.
-  const show = (question) => {
-    const place = document.getElementById("search-results"), found = named(question);
+  // The search page: names above what Sphinx finds; its list knows the words of the pages and no
+  // other, so what was perhaps meant is offered.
+  let shown = 0;
+  const show = async (question) => {
+    const place = document.getElementById("search-results"), found = named(question), turn = ++shown;
     document.getElementById("search-names")?.remove();
-    if (!place || !found.length) return;
-    const box = document.createElement("section");
-    box.id = "search-names";
-    box.innerHTML = '<h2 id="search-names-title">Results, terms and functions</h2>' +
-      `<ul>${found.join("")}</ul>`;
-    box.setAttribute("aria-labelledby", "search-names-title");
-    place.before(box);
+    document.getElementById("search-meant")?.remove();
+    if (!place || !question.trim()) return;
+    if (found.length) {
+      const box = document.createElement("section");
+      box.id = "search-names";
+      box.innerHTML = '<h2 id="search-names-title">Results, terms and functions</h2>' +
+        `<ul>${found.join("")}</ul>`;
+      box.setAttribute("aria-labelledby", "search-names-title");
+      place.before(box);
+    }
+    await withPages();
+    const meaning = index && turn === shown ? spelled(question, index, window.bookNames || []) : "";
+    if (!meaning) return;
+    const line = document.createElement("p");
+    line.id = "search-meant";
+    line.innerHTML = "No page says this. Did you mean " +
+      `<a href="?q=${encodeURIComponent(meaning)}">${escaped(meaning)}</a>?`;
+    place.before(line);
   };
 
   // The box over any other page: answers stand beneath the field.
@@ -152,8 +188,12 @@
     const write = () => {
       if (field.value !== question) return;
       const first = question.trim() ? named(question, 8) : [];
-      const then = index && question.trim().length > 2
-        ? places(question, index).map(([title, where, address]) => line(escaped(title), where, address)) : [];
+      let there = index && question.trim().length > 2 ? places(question, index) : [];
+      if (index && !there.length) {
+        const meaning = spelled(question, index, window.bookNames || []);
+        if (meaning) there = places(meaning, index);
+      }
+      const then = there.map(([title, where, address]) => line(escaped(title), where, address));
       const part = (title, lines) => lines.length ? `<p class="found-title">${title}</p><ul>${lines.join("")}</ul>` : "";
       const none = index && question.trim().length > 2 ? "<p>Nothing is called so, and no page says it.</p>" : "";
       list.innerHTML = part("Results, terms and functions", first) + part("Sections and pages", then) || none;
