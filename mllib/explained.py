@@ -9,6 +9,7 @@ import functools
 import inspect
 import numbers
 import opcode
+import os
 import re
 import sys
 from collections.abc import Generator, Iterable
@@ -20,6 +21,7 @@ from mllib.base import _shown
 
 __all__ = ["explain_errors"]
 
+_HERE = os.path.join(os.path.dirname(__file__), "")
 _LIBRARIES = {"mllib", "numpy", "scipy", "numba", "pandas", *sys.stdlib_module_names}
 _RAISE = opcode.opmap["RAISE_VARARGS"]
 _NOT_ABOUT_ARGUMENTS = (MemoryError, OSError, RuntimeError, ImportError)
@@ -97,7 +99,7 @@ def _explained(function):
 
 def _explain(function, args, named, error):
     """Raise one sentence that names an argument, if the error is foreign and from outside."""
-    if sys._getframe(2).f_globals.get("__name__", "").startswith("mllib."):
+    if sys._getframe(2).f_code.co_filename.startswith(_HERE):
         return  # the arguments are those of the library: what the user called comes later
     ours = _is_ours(error)
     if _is_the_callers(error) or isinstance(error, _NOT_ABOUT_ARGUMENTS):

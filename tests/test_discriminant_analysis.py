@@ -372,12 +372,12 @@ def test_small_classes_and_singular_covariances_are_refused_with_a_remedy():
     with pytest.raises(ValueError, match=r"n = d \+ K = 7 rows.*alpha=0"):
         LinearDiscriminantAnalysis().fit(X[few], y[few])
     for model in (LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis):
-        with pytest.raises(ValueError, match="Feature 4 does not vary"):
+        with pytest.raises(ValueError, match="Feature 4 of X does not vary"):
             model().fit(np.column_stack([X, np.full(150, 0.1)]), y)
         with pytest.raises(ValueError, match="determine another"):
             model().fit(np.column_stack([X, X[:, 0] - 2 * X[:, 1]]), y)
     between = np.column_stack([X, y])  # constant in each class, different between them
-    with pytest.raises(ValueError, match="Feature 4 does not vary"):
+    with pytest.raises(ValueError, match="Feature 4 of X does not vary"):
         LinearDiscriminantAnalysis().fit(between, y)
 
 
