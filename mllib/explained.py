@@ -111,7 +111,7 @@ def _explain(function, args, named, error):
         given = inspect.signature(function).bind(*args, **named).arguments
     except TypeError:
         return  # Python names the argument that is missing or not known
-    holder, doc = given.pop("self", None), function.__doc__ or ""
+    holder, doc, called = given.pop("self", None), function.__doc__ or "", list(given)
     if holder is not None:
         doc += f"\n\n{type(holder).__doc__}"
     if hasattr(holder, "get_params"):
@@ -121,7 +121,7 @@ def _explain(function, args, named, error):
     if ours and _names_one(str(error), parameters):
         return
     names = inspect.unwrap(function).__globals__
-    sentence = _sentence(given, parameters, _documented(doc), names, error, ours)
+    sentence = _sentence(given, parameters, _documented(doc), names, error, ours, called)
     if sentence:
         kind = TypeError if isinstance(error, (TypeError, AttributeError)) else ValueError
         raise kind(sentence) from error
@@ -159,7 +159,7 @@ def _package(trace):
 # What is wrong with the arguments -----------------------------------------------------------------
 
 
-def _sentence(given, parameters, kinds, names, error, ours):
+def _sentence(given, parameters, kinds, names, error, ours, called):
     """Return what is wrong, by the first argument that does not fit; None if ours says it best."""
     said, changed = _first_line(error), {}
     for name, value in given.items():
@@ -180,10 +180,8 @@ def _sentence(given, parameters, kinds, names, error, ours):
         reason = _extreme(value)
         if reason:
             return f"{name} {reason}: {said}."
-    if ours or not changed:
-        return None
-    together = ", ".join(f"{name} = {_shown(value)}" for name, value in changed.items())
-    return f"No result for {together}: {said}."
+    together = [f"{name} = {_shown(changed[name])}" for name in called if name in changed]
+    return None if ours or not together else f"No result for {', '.join(together)}: {said}."
 
 
 def _documented(doc):
@@ -277,7 +275,8 @@ _SORTS = (
 
 def _extreme(value):
     """Return what is unusual about an array of numbers, or a number, of the right kind."""
-    if hasattr(value, "_fields") or not _is_array(value) or np.asarray(value).dtype.kind in "USO":
+    plain = isinstance(value, (numbers.Real, np.ndarray, list, tuple))  # no table, no record
+    if not plain or not _is_array(value) or np.asarray(value).dtype.kind in "USO":
         return None
     a = np.asarray(value, dtype=float)
     if a.size == 0:

@@ -465,8 +465,8 @@ def k_means(X, centres, *, sample_weight=None, max_iter=300, tol=0.0):
 
 
 def _chunk_item(chunk, centres):
-    """Return the statistic of a chunk: X, or (X, sample_weight)."""
-    X, w = chunk_parts(chunk, ("X", "sample_weight"), 1)
+    """Return the statistic of a chunk: X, or (X, None, sample_weight)."""
+    X, _, w = chunk_parts(chunk, ("X", "y", "sample_weight"), 1)
     return chunk_statistic(X, centres, sample_weight=w)
 
 
@@ -475,7 +475,7 @@ def k_means_over_chunks(chunks, centres, *, max_iter=300, tol=0.0, workers=1):
 
     Parameters
     ----------
-    chunks : sequence of arrays of shape (n_c, d) or pairs (array, sample_weight), or function
+    chunks : sequence of arrays of shape (n_c, d) or tuples (X, None, sample_weight), or function
         A function returns an iterator over them.
     centres : array of shape (K, d)
         Where to start.
@@ -1193,7 +1193,7 @@ class KMeans(_Centres):
         return self._store(best, X.shape[1])
 
     def fit_chunks(self, chunks, workers=1):
-        """Fit to chunks X or (X, sample_weight), read once for each step; return self.
+        """Fit to chunks X or (X, None, sample_weight), read once for each step; return self.
 
         From one start the result is that of ``fit`` on all rows together. Starts that are drawn
         are drawn from the first chunk: mix the rows. There are no ``labels_``; ``predict`` gives
@@ -1215,7 +1215,8 @@ class KMeans(_Centres):
         """Return starting centres drawn from the first chunk."""
         if chunk is None:
             raise ValueError("chunks must hold at least one chunk: the iterator was empty.")
-        X, w = chunk_parts(chunk() if callable(chunk) else chunk, ("X", "sample_weight"), 1)
+        parts = chunk_parts(chunk() if callable(chunk) else chunk, ("X", "y", "sample_weight"), 1)
+        X, w = parts[0], parts[2]
         X = check_array(X)
         w = check_sample_weight(w, len(X), ones=True)
         if len(X) < K:
