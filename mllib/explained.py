@@ -111,7 +111,7 @@ def _explain(function, args, named, error):
         given = inspect.signature(function).bind(*args, **named).arguments
     except TypeError:
         return  # Python names the argument that is missing or not known
-    holder, doc, called = given.pop("self", None), function.__doc__ or "", list(given)
+    holder, doc = given.pop("self", None), function.__doc__ or ""
     if holder is not None:
         doc += f"\n\n{type(holder).__doc__}"
     if hasattr(holder, "get_params"):
@@ -121,7 +121,7 @@ def _explain(function, args, named, error):
     if ours and _names_one(str(error), parameters):
         return
     names = inspect.unwrap(function).__globals__
-    sentence = _sentence(given, parameters, _documented(doc), names, error, ours, called)
+    sentence = _sentence(given, parameters, _documented(doc), names, error, ours)
     if sentence:
         kind = TypeError if isinstance(error, (TypeError, AttributeError)) else ValueError
         raise kind(sentence) from error
@@ -159,7 +159,7 @@ def _package(trace):
 # What is wrong with the arguments -----------------------------------------------------------------
 
 
-def _sentence(given, parameters, kinds, names, error, ours, called):
+def _sentence(given, parameters, kinds, names, error, ours):
     """Return what is wrong, by the first argument that does not fit; None if ours says it best."""
     said, changed = _first_line(error), {}
     for name, value in given.items():
@@ -180,8 +180,10 @@ def _sentence(given, parameters, kinds, names, error, ours, called):
         reason = _extreme(value)
         if reason:
             return f"{name} {reason}: {said}."
-    together = [f"{name} = {_shown(changed[name])}" for name in called if name in changed]
-    return None if ours or not together else f"No result for {', '.join(together)}: {said}."
+    if ours or not changed:
+        return None
+    together = ", ".join(f"{name} = {_shown(value):.40}" for name, value in changed.items())
+    return f"No result for {together}: {said}."
 
 
 def _documented(doc):

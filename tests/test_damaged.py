@@ -32,6 +32,7 @@ def test_damaged_calls_say_which_argument_it_is():
     rows = survey([chosen[i] for i in picked], seconds=5)
     found = [row for row in rows if row[0] in ("unnamed", "own", "deep", "nan")]
     assert [row for row in found if not registered(row)] == []
+    assert len(found) <= 5  # of all 63,000 cases 22, each registered
     assert sum(row[0] == "named" for row in rows) > 0.4 * len(rows)
 
 
