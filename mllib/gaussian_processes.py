@@ -488,8 +488,8 @@ def _climb(evidence, start, low, high, tol, max_iter):
     while True:  # a climb that stalls before it has arrived begins again where it stands
         options = {"maxiter": max_iter - steps, "ftol": 0.0, "gtol": 0.1 * tol}
         run = minimize(downhill, start, jac=True, method="L-BFGS-B", bounds=box, options=options)
-        free = ((run.x > low) | (run.jac < 0)) & ((run.x < high) | (run.jac > 0))
-        run.success = bool(np.abs(run.jac[free]).max(initial=0.0) <= tol)
+        step = np.clip(run.x - run.jac, low, high) - run.x  # no further than the bounds allow
+        run.success = bool(np.abs(step).max() <= tol)
         steps += max(run.nit, 1)
         if run.success or steps >= max_iter or np.array_equal(run.x, start):
             run.nit = steps

@@ -783,11 +783,11 @@ def _solve(K, y, lam, s):
     if s is not None:
         K *= root
         K *= root[:, None]
-    diagonal = K.diagonal().max() + lam
+    largest = K.diagonal().max()
     K[np.diag_indices(len(K))] += lam
     factor, info = dpotrf(K.T, lower=0, overwrite_a=1, clean=0)
     smallest = factor.diagonal().min() if info == 0 else 0.0
-    if smallest**2 <= 4 * np.finfo(float).eps * diagonal:
+    if smallest**2 <= 4 * np.finfo(float).eps * largest:
         raise ValueError(f"K + lam I is singular to rounding with lam = {lam:g}: increase lam.")
     return root * dpotrs(factor, root * y, lower=0)[0]
 

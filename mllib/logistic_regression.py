@@ -815,7 +815,7 @@ def fit_softmax(X, Y, *, lam=0.0, weights=None, W0=None, tol=1e-20, max_iter=100
     while True:
         G = softmax_gradient(W, X, Y, s) + lam[:, None] * W
         H = softmax_hessian(W, X, s) + np.diag(np.tile(lam, Y.shape[1]))
-        step = -_scaled_solve(H, G.T.ravel()).reshape(Y.shape[1], -1).T
+        step = -_scaled_solve(H, G.T.ravel()).reshape(G.T.shape).T
         step[lam == 0] -= step[lam == 0].mean(axis=1, keepdims=True)  # no common shift
         last, gap, t = gap, -(G * step).sum() / 2, 1.0
         done = gap <= tol * trace[-1] or last / 4 <= gap <= 1e-10 * trace[-1]  # only rounding left

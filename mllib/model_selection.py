@@ -660,8 +660,9 @@ def _fit_one(X, y, loss, pair):
 
 def _choose(candidates, losses, rule):
     means = losses.mean(axis=1)
-    errors = _standard_errors(losses) if losses.shape[1] > 1 else np.zeros(len(means))
-    if rule == "one-se" and losses.shape[1] < 2:
+    one = losses.shape[1] == 1
+    errors = np.zeros(len(means)) if one else _standard_errors(losses)
+    if rule == "one-se" and one:
         raise ValueError('rule="one-se" needs at least 2 folds, got 1: use more folds.')
     check_result(errors, "y")
     best = int(np.argmin(means)) if rule == "min" else one_standard_error(means, errors)
@@ -1135,6 +1136,8 @@ class RidgeCV(Regressor):
         The chosen penalty.
     scores_ : array of shape (m,)
         The criterion at each candidate.
+    df_ : array of shape (m,)
+        Effective degrees of freedom of each candidate, the intercept included.
     coef_ : array of shape (d,)
     intercept_ : float
 
@@ -1162,7 +1165,7 @@ class RidgeCV(Regressor):
             search = _fast_search(X, y, self.lambdas, self.criterion, intercept)
         else:
             search = _weighted_search(X, y, s, self.lambdas, self.criterion, intercept)
-        self.lambda_, self.scores_ = search.lam, search.scores
+        self.lambda_, self.scores_, self.df_ = search.lam, search.scores, search.df
         model = Ridge(search.lam, intercept) if search.lam > 0 else LinearRegression(intercept)
         model.fit(X, y, s)
         self.coef_, self.intercept_ = model.coef_, model.intercept_

@@ -649,7 +649,7 @@ def train(
             break
         losses.append(loss)
         scores.append(score)
-        since = 0 if score < best - tol * abs(scores[0]) else since + 1
+        since = 0 if score < best - tol * scores[0] else since + 1
         if score < best:
             best, best_theta = score, theta if validation is None else after
         theta = after

@@ -785,7 +785,7 @@ def _refuse_unbounded(program):
 
     P, q, G, _, A, _ = program
     q = q / (np.abs(q).max() or 1.0)
-    P = P / (np.abs(P).max() or 1.0)
+    P = P / (P.max() or 1.0)  # of a semi-definite matrix the largest entry is on the diagonal
     G, A = _unit_rows(G, np.zeros(len(G)))[0], _unit_rows(A, np.zeros(len(A)))[0]
     flat = np.vstack([P, A])
     answer = linprog(q, G, np.zeros(len(G)), flat, np.zeros(len(flat)), bounds=(-1, 1))
@@ -906,7 +906,7 @@ def _without_dust(a, size):
 
 def _moving_directions(P, G):
     """Return an orthonormal basis of the directions that P or G sees, both brought to size 1."""
-    M = np.vstack([P / (np.abs(P).max(initial=0.0) or 1.0), _unit_rows(G, np.zeros(len(G)))[0]])
+    M = np.vstack([P / (P.max(initial=0.0) or 1.0), _unit_rows(G, np.zeros(len(G)))[0]])
     _, sv, Vt = np.linalg.svd(M, full_matrices=False)
     return Vt[sv > 1e-11 * max(1.0, sv.max(initial=0.0))].T
 

@@ -424,7 +424,7 @@ def vc_generalisation_bound(n, d, delta):
 def vc_sample_size(epsilon, delta, d):
     """Return the smallest n at which the VC bound on the generalisation gap is at most epsilon.
 
-    sqrt((8 d log(2 e n / d) + 8 log(4 / delta)) / n) falls with n once 2 n >= d: bisection.
+    The bound falls with n and exceeds 1 at n = d: doubling from there, then bisection.
 
     Parameters
     ----------
@@ -444,13 +444,13 @@ def vc_sample_size(epsilon, delta, d):
     >>> vc_sample_size(0.1, 0.05, 1)
     12401
     """
-    epsilon, low = _fraction(epsilon, "epsilon"), (_count(d, "d") + 1) // 2 - 1
-    high = low + 1
+    epsilon = _fraction(epsilon, "epsilon")
+    low = high = _count(d, "d")
     while vc_generalisation_bound(high, d, delta) > epsilon:
         low, high = high, 2 * high
         if high > 1e15:
             raise ValueError("epsilon is too small: the sample size would exceed 1e15.")
-    while high - low > 1:  # the bound exceeds epsilon at low (or 2 low < d), not at high
+    while high - low > 1:  # the bound exceeds epsilon at low, not at high
         middle = (low + high) // 2
         if vc_generalisation_bound(middle, d, delta) > epsilon:
             low = middle

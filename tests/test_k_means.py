@@ -366,6 +366,8 @@ def test_starts_take_different_rows_while_there_are_any(rng):
     w = np.repeat([0.0, 1.0, 1.0], 5)
     for _ in range(20):
         assert sorted(seed_centres(X, 2, rng, sample_weight=w)[:, 0]) == [1, 2]
+    ends = selection_probabilities([[0], [9], [1]], [[0]], power=np.inf, sample_weight=[1, 0, 1])
+    assert ends.tolist() == [0, 0, 1]  # the farthest row with a weight
     centres = random_partition(X, 4, rng)
     assert centres.shape == (4, 1)
     assert ((centres >= 0) & (centres <= 2)).all()
