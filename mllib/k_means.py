@@ -464,9 +464,16 @@ def k_means(X, centres, *, sample_weight=None, max_iter=300, tol=0.0):
     return KMeansResult(centres, labels, np.array(trace), max_iter, False)
 
 
+def _rows_of(chunk):
+    """Return X and the weights, or None, of a chunk X or (X, None, sample_weight)."""
+    X, other, w = chunk_parts(chunk, ("X", "y", "sample_weight"), 1)
+    if other is not None and w is None:
+        raise ValueError("each chunk must be X or (X, None, sample_weight), not a pair")
+    return X, w
+
+
 def _chunk_item(chunk, centres):
-    """Return the statistic of a chunk: X, or (X, None, sample_weight)."""
-    X, _, w = chunk_parts(chunk, ("X", "y", "sample_weight"), 1)
+    X, w = _rows_of(chunk)
     return chunk_statistic(X, centres, sample_weight=w)
 
 
@@ -1215,8 +1222,7 @@ class KMeans(_Centres):
         """Return starting centres drawn from the first chunk."""
         if chunk is None:
             raise ValueError("chunks must hold at least one chunk: the iterator was empty.")
-        parts = chunk_parts(chunk() if callable(chunk) else chunk, ("X", "y", "sample_weight"), 1)
-        X, w = parts[0], parts[2]
+        X, w = _rows_of(chunk() if callable(chunk) else chunk)
         X = check_array(X)
         w = check_sample_weight(w, len(X), ones=True)
         if len(X) < K:
