@@ -6,6 +6,7 @@ of the input and tolerances of at most 1e-6 are left alone, and so is what canno
 
 import ast
 import re
+from fractions import Fraction
 from typing import NamedTuple
 
 ARITHMETIC = {ast.Add: "Sub", ast.Sub: "Add", ast.Mult: "Div", ast.Div: "Mult"}
@@ -60,7 +61,7 @@ def zero(value):
     if isinstance(value, (list, tuple)):
         made = [zero(v) for v in value]
         return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
-    return type(value)(0) if isinstance(value, (bool, int, float, complex)) else value
+    return type(value)(0) if isinstance(value, (bool, int, float, complex, Fraction)) else value
 
 
 def functions(tree):

@@ -233,6 +233,7 @@ def test_category_counts_include_empty_categories():
         (lambda: bernoulli_mle([[0, 1]]), "x must be a vector"),
         (lambda: categorical_mle([0, 0]), "counts must not be all 0"),
         (lambda: categorical_mle([]), "counts must be non-negative"),
+        (lambda: categorical_map([-1, 2]), "counts must be non-negative"),
         (lambda: categorical_map([1, 2], -1), "pseudocounts must be a number"),
         (lambda: categorical_map([1, 2], [1, -1]), "pseudocounts must be non-negative"),
         (lambda: categorical_map([1, 2], [1, 1, 1]), "pseudocounts must have 2 entries"),
@@ -359,6 +360,17 @@ def test_simulation_does_not_depend_on_the_workers():
         (
             lambda: mc_bias_variance(np.mean, None, 0, n=2, repetitions=2, rng=0),
             "rng must be a numpy.random.Generator",
+        ),
+        (
+            lambda: mc_bias_variance(
+                np.mean,
+                lambda rng, n: rng.random(n),
+                np.nan,
+                n=2,
+                repetitions=2,
+                rng=np.random.default_rng(0),
+            ),
+            "target must be",
         ),
         (
             lambda: mc_bias_variance(

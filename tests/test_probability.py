@@ -256,6 +256,7 @@ def test_groups_of_variables_and_impossible_values():
         (lambda: marginal([[0.5, 0.25], [0.25]], 0), "joint must be an array: give all its rows"),
         (lambda: conditional([[0.5, 0.0], [0.5, 0.0]], 1), "gives probability 0 to some value"),
         (lambda: chain_rule([[0.5, 0.5]], (0,)), "order must name all 2 variables"),
+        (lambda: chain_rule([[0.5, 0.5]], (0, 2)), "order must name different axes"),
         (lambda: bayes([0.5, 0.6], [1, 1]), "prior must sum to one"),
         (lambda: bayes([0.5, 0.5], [1, 1, 1]), "likelihood must have one row for each"),
         (lambda: bayes([0.5, 0.5], [-1, 1]), "likelihood must not be negative"),
