@@ -45,6 +45,7 @@ __all__ = [
     "check_labels",
     "check_lengths",
     "check_parameters",
+    "check_result",
     "check_rng",
     "check_sample_weight",
     "check_scalar",
@@ -210,6 +211,15 @@ def check_vector(v, name, *, length=None, finite=True):
     return v
 
 
+def check_result(result, name):
+    """Return a result, or say which argument makes it NaN: its squares are beyond float64."""
+    if np.isnan(result).any():
+        raise ValueError(
+            f"{name} is too large or too small, the result would be NaN: divide by a unit."
+        )
+    return result
+
+
 def check_square(A, name, *, size=None, symmetric=False):
     """Return ``A`` as a float64 square matrix, symmetric up to rounding where asked."""
     A = check_array(A, name)
@@ -310,7 +320,7 @@ def check_labels(y, estimator="classifier"):
             raise ValueError(f"Input y contains {what}: remove those samples first.")
         if (y != np.floor(y)).any():
             raise ValueError(
-                "Unknown label type: continuous. A classifier expects class labels, "
+                "Unknown label type: continuous. A classifier expects class labels in y, "
                 "got real numbers that are not whole."
             )
     if _holds_missing(y):
@@ -360,20 +370,33 @@ def check_X_y(X, y, estimator, *, min_samples=1, min_classes=2):
     return X, classes, index
 
 
-def check_sample_weight(sample_weight, n):
+def check_sample_weight(weights, n, name="sample_weight", *, ones=False, chunk=False):
     """Return the weights of n examples as a float64 vector; None, for all ones, stays None.
 
     A whole weight counts an example that often, a weight of 0 leaves it out.
+
+    Parameters
+    ----------
+    weights : array of shape (n,), float or None
+        A number is the weight of every example.
+    n : int
+    name : str
+        What the caller knows them as.
+    ones : bool
+        Whether None is returned as a vector of ones.
+    chunk : bool
+        Whether all of them may be 0, as in a part of a sample.
     """
-    if sample_weight is None:
-        return None
-    if isinstance(sample_weight, numbers.Real) and not isinstance(sample_weight, (bool, np.bool_)):
-        sample_weight = np.full(n, check_scalar(sample_weight, "sample_weight", low=0))
-    s = check_vector(sample_weight, "sample_weight", length=n)
-    if (s < 0).any() or not s.any():
+    if weights is None:
+        return np.ones(n) if ones else None
+    if isinstance(weights, numbers.Real) and not isinstance(weights, (bool, np.bool_)):
+        weights = np.full(n, check_scalar(weights, name, low=0), dtype=np.float64)
+    s = check_vector(weights, name, length=n)
+    if (s < 0).any() or not (chunk or s.any()):
+        zero = "" if chunk else " and not all of it zero"
         raise ValueError(
-            "sample_weight must not be negative and not all of it zero: a weight of 2 counts an "
-            "example twice, a weight of 0 leaves it out."
+            f"{name} must not be negative{zero}: a weight of 2 counts an example twice, a weight "
+            f"of 0 leaves it out."
         )
     return s
 
@@ -585,25 +608,29 @@ def check_scalar(
     ``open_low`` and ``open_high`` exclude the end points.
     """
     kind = numbers.Integral if integer else numbers.Real
+    good = isinstance(value, kind) and not isinstance(value, (bool, np.bool_)) and value == value
+    if good and isinstance(value, numbers.Integral):
+        good = -(2**63) <= value < 2**63
+    if good and low is not None:
+        good = (value > low if open_low else value >= low) and (high is not None or value != np.inf)
+    if good and high is not None:
+        good = value < high if open_high else value <= high
+    if good:
+        return value
     left = "-inf" if low is None else f"{low:g}"
     right = "inf" if high is None else f"{high:g}"
     opening = "(" if open_low or low is None else "["
     closing = ")" if open_high or high is None else "]"
     sort = "an integer" if integer else "a number"
-    what = f"{name} must be {sort} in {opening}{left}, {right}{closing}, got {_shown(value)}."
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
-        raise ValueError(what)
-    if isinstance(value, numbers.Integral) and not -(2**63) <= value < 2**63:
-        raise ValueError(what)
-    below = low is not None and (value <= low if open_low else value < low)
-    above = high is not None and (value >= high if open_high else value > high)
-    if value != value or below or above or (low is not None and high is None and value == np.inf):
-        raise ValueError(what)
-    return value
+    raise ValueError(
+        f"{name} must be {sort} in {opening}{left}, {right}{closing}, got {_shown(value)}."
+    )
 
 
 def _shown(value):
-    """Return how a refused value is shown in a message: never longer than a line."""
+    """Return how a refused value is shown in a message, an array by its shape: at most one line."""
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} of shape {value.shape}"
     if isinstance(value, numbers.Integral) and abs(value) >= 2**63:
         return "a whole number of more than 64 bits"
     text = " ".join(repr(value).split())
@@ -1031,8 +1058,10 @@ class Regressor(Estimator):
         predicted = self.predict(X)
         y = check_targets(y, type(self).__name__)
         _check_target_length(predicted, y)
-        residual = np.sum((y - predicted) ** 2)
-        total = np.sum((y - y.mean()) ** 2)
+        with np.errstate(over="ignore", invalid="ignore"):
+            residual = np.sum((y - predicted) ** 2)
+            total = np.sum((y - y.mean()) ** 2)
+            check_result(residual / total if total else 0.0, "y")
         if total == 0:
             return float(residual == 0)
         return float(1 - residual / total)

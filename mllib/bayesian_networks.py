@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from mllib.base import as_array, check_rng, check_scalar, check_vector
+from mllib.base import as_array, check_rng, check_sample_weight, check_scalar
 from mllib.explained import explain_errors
 from mllib.numerics import safe_log
 
@@ -75,17 +75,17 @@ class Elimination(NamedTuple):
 # Functions: graphs ---------------------------------------------------------------------------
 
 
-def _check_parents(parents):
+def _check_parents(parents, name="parents"):
     """Return parents as a tuple of tuples of ints, refuse what is no list of parents."""
     try:
         parents = tuple(tuple(int(p) for p in row) for row in parents)
     except (TypeError, ValueError):
-        raise ValueError("parents must list the numbers of the parents of each node.") from None
+        raise ValueError(f"{name} must list the numbers of the parents of each node.") from None
     n = len(parents)
     for t, row in enumerate(parents):
         if any(not 0 <= p < n for p in row) or len(set(row)) < len(row):
             raise ValueError(
-                f"parents of node {t} must be different numbers from 0 to {n - 1}, got {row}."
+                f"{name} of node {t} must be different numbers from 0 to {n - 1}, got {row}."
             )
     return parents
 
@@ -308,6 +308,7 @@ def markov_equivalent(first, second):
     >>> markov_equivalent([(), (0,), (1,)], [(), (0, 2), ()])
     False
     """
+    first, second = _check_parents(first, "first"), _check_parents(second, "second")
     topological_order(first), topological_order(second)
     if len(first) != len(second):
         raise ValueError("first and second must have the same number of nodes.")
@@ -381,7 +382,7 @@ def bayes_net(parents, tables):
             )
         tables = (
             *tables[:t],
-            _check_table(table, names[t], [names[p] for p in parents[t]]),
+            _check_table(table, f"the table of {names[t]}", [names[p] for p in parents[t]]),
             *tables[t + 1 :],
         )
     return BayesNet(parents, tables, names)
@@ -392,28 +393,28 @@ def _check_table(table, name, parents):
     if table.dtype != object:
         table = table.astype(np.float64)
         if not np.isfinite(table).all():
-            raise ValueError(f"the table of {name} must hold finite numbers.")
+            raise ValueError(f"{name} must hold finite numbers.")
     if (table < 0).any():
-        raise ValueError(f"the table of {name} must not be negative.")
+        raise ValueError(f"{name} must not be negative.")
     total = np.asarray(table.sum(axis=-1))
     wrong = np.asarray(np.abs(total - 1) > (1e-8 if table.dtype != object else 0))
     if wrong.any():
         at = tuple(int(i) for i in np.argwhere(wrong)[0])
         where = ", ".join(f"{p}={v}" for p, v in zip(parents, at))
         raise ValueError(
-            f"the table of {name} must sum to one{' at ' + where if where else ''}, its sum is "
+            f"{name} must sum to one{' at ' + where if where else ''}, its sum is "
             f"{float(total[at]):.6g}."
         )
     return table
 
 
-def _number(net, name):
-    """Return the number of the node called ``name``."""
+def _number(net, name, argument):
+    """Return the number of the node that an argument calls ``name``."""
     try:
         return net.names.index(name)
     except ValueError:
         raise ValueError(
-            f"{name!r} is no node of the network; its nodes are {list(net.names)}."
+            f"{argument}: {name!r} is no node of the network; its nodes are {list(net.names)}."
         ) from None
 
 
@@ -589,9 +590,9 @@ def eliminate(net, query, evidence=None, order=None):
     array([0.66666667, 0.33333333])
     """
     names = query if isinstance(query, (tuple, list)) else (query,)
-    query, given = [_number(net, name) for name in names], {}
+    query, given = [_number(net, name, "query") for name in names], {}
     for name, value in (evidence or {}).items():
-        t = _number(net, name)
+        t = _number(net, name, "evidence")
         high = net.tables[t].shape[-1] - 1
         given[t] = check_scalar(value, f"the value of {name}", low=0, high=high, integer=True)
     if set(query) & set(given) or len(set(query)) < len(query) or not query:
@@ -601,7 +602,7 @@ def eliminate(net, query, evidence=None, order=None):
     if order is None:
         order = elimination_order([set(f.nodes) for f in factors], hidden)
     else:
-        order = [_number(net, name) for name in order]
+        order = [_number(net, name, "order") for name in order]
         if sorted(order) != sorted(hidden):
             raise ValueError("order must name each node outside query and evidence once.")
     factors, sizes = _sum_out_all(factors, order)
@@ -683,9 +684,7 @@ def family_counts(parents, n_values, X, weights=None):
     if len(n_values) != len(parents):
         raise ValueError(f"n_values must have {len(parents)} entries, one for each node.")
     X = _check_rows(X, list(n_values))
-    w = np.ones(len(X)) if weights is None else check_vector(weights, "weights", length=len(X))
-    if (w < 0).any():
-        raise ValueError("weights must not be negative: leave a row out with weight 0.")
+    w = check_sample_weight(weights, len(X), "weights", ones=True, chunk=True)
     counts = []
     for t, pa in enumerate(parents):
         N = np.zeros([n_values[s] for s in (*pa, t)])
@@ -708,6 +707,7 @@ def relative_tables(counts):
     array([[0.5, 0.5],
            [0. , 1. ]])
     """
+    counts = _check_counts(counts)
     for t, N in enumerate(counts):
         if (N.sum(axis=-1) == 0).any():
             at = tuple(int(i) for i in np.argwhere(N.sum(axis=-1) == 0)[0])
@@ -718,9 +718,16 @@ def relative_tables(counts):
     return tuple(N / N.sum(axis=-1, keepdims=True) for N in counts)
 
 
+def _check_counts(counts):
+    counts = [np.asarray(as_array(N, "counts"), dtype=np.float64) for N in counts]
+    if not all(N.ndim and N.size and np.isfinite(N).all() and (N >= 0).all() for N in counts):
+        raise ValueError("counts must hold finite numbers >= 0, one array for each node.")
+    return counts
+
+
 def _alphas(counts, alpha):
     if not isinstance(alpha, (tuple, list)):
-        check_scalar(alpha, "alpha", low=0, open_low=True)
+        check_scalar(alpha, "alpha", low=1e-300)
         return [np.full(N.shape, float(alpha)) for N in counts]
     alphas = [
         np.broadcast_to(np.asarray(a, dtype=np.float64), N.shape)
@@ -756,6 +763,7 @@ def dirichlet_tables(counts, alpha=1.0):
     >>> dirichlet_tables(family_counts([()], [2], [[0], [0]]), 0.5)[0]
     array([0.83333333, 0.16666667])
     """
+    counts = _check_counts(counts)
     means = [N + a for N, a in zip(counts, _alphas(counts, alpha))]
     return tuple(A / A.sum(axis=-1, keepdims=True) for A in means)
 
@@ -780,7 +788,7 @@ def log_evidence(counts, alpha=1.0):
     >>> round(log_evidence(family_counts([()], [2], [[0], [0]])), 4)  # 1/3
     -1.0986
     """
-    total = 0.0
+    total, counts = 0.0, _check_counts(counts)
     for N, a in zip(counts, _alphas(counts, alpha)):
         total += np.sum(gammaln(a + N) - gammaln(a))
         total += np.sum(gammaln(a.sum(axis=-1)) - gammaln((a + N).sum(axis=-1)))
@@ -822,6 +830,12 @@ def hmm_network(pi, A, e, T):
     ('z1', 'x1', 'z2', 'x2')
     """
     check_scalar(T, "T", low=1, integer=True)
+    pi, A, e = as_array(pi, "pi"), as_array(A, "A"), as_array(e, "e")
+    K, V = pi.size, e.shape[-1] if e.ndim else 0
+    for name, a, shape in (("pi", pi, (K,)), ("A", A, (K, K)), ("e", e, (K, V))):
+        if a.shape != shape:
+            raise ValueError(f"{name} must have shape {shape}, got {a.shape}.")
+        _check_table(a, name, ("z",))
     parents, tables = {}, {}
     for t in range(1, T + 1):
         parents[f"z{t}"] = () if t == 1 else (f"z{t - 1}",)

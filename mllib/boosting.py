@@ -15,7 +15,9 @@ from mllib.base import (
     check_choice,
     check_features,
     check_fitted,
+    check_result,
     check_rng,
+    check_sample_weight,
     check_scalar,
     check_signs,
     check_targets,
@@ -220,6 +222,8 @@ def vote_weight(error):
 def normaliser(error, alpha):
     """Return Z = error e^alpha + (1 - error) e^-alpha, the total weight after reweighting.
 
+    NaN in an argument comes out as NaN.
+
     Parameters
     ----------
     error : float or array
@@ -259,6 +263,7 @@ def reweight(w, y, answer, alpha):
     """
     w = w * np.exp(-alpha * y * answer)
     Z = w.sum()
+    check_result(Z / Z, "w, y, answer or alpha")
     return w / Z, Z
 
 
@@ -390,14 +395,7 @@ def margins(f, y, alpha):
 
 def _check_signed(X, y, w):
     X = check_array(X)
-    return X, check_signs(y, len(X)), _check_weights(w, len(X))
-
-
-def _check_weights(w, n):
-    w = np.ones(n) if w is None else check_vector(w, "sample_weight", length=n)
-    if (w < 0).any() or not (w > 0).any():
-        raise ValueError("sample_weight must not be negative, nor zero for every row.")
-    return w
+    return X, check_signs(y, len(X)), check_sample_weight(w, len(X), "w", ones=True)
 
 
 def _check_answers(answer, n):
@@ -419,6 +417,8 @@ def mean_loss(loss, y, u, w=None):
 
     The losses are (y - u)^2 / 2, |y - u|, log(1 + e^u) - y u for y in {0, 1}, and
     log sum_k e^(u_k) - u_y for classes y = 0, ..., K - 1.
+
+    NaN in an argument comes out as NaN.
 
     Parameters
     ----------
@@ -454,6 +454,8 @@ def mean_loss(loss, y, u, w=None):
 
 def negative_gradient(loss, y, u):
     """Return -dl(y_i, u_i)/du_i, the pseudo-residuals.
+
+    NaN in an argument comes out as NaN.
 
     Parameters
     ----------
@@ -497,6 +499,9 @@ def best_constant(loss, y, w, K=1):
     K : int
         Number of classes for softmax.
     """
+    y, w = check_vector(y, "y"), check_sample_weight(w, len(y), "w", ones=True)
+    if loss == "logistic" and not ((y >= 0) & (y <= 1)).all():
+        raise ValueError("y must lie in [0, 1] for the logistic loss.")
     if loss == "absolute":
         return np.array([_median(y, w)])
     if loss == "softmax":
@@ -519,6 +524,8 @@ def leaf_values(loss, leaf, r, w, m, K=1):
     For the squared loss it is the weighted mean of the residuals, for the absolute loss their
     median. For the logistic loss, whose second derivative p(1 - p) is |r|(1 - |r|), it is one
     Newton step; for softmax (K - 1)/K of one.
+
+    NaN in an argument comes out as NaN.
 
     Parameters
     ----------
@@ -584,7 +591,7 @@ def bin_columns(X, max_bins=256, w=None):
     """
     X = check_array(X)
     check_scalar(max_bins, "max_bins", low=2, high=256, integer=True)
-    w = _check_weights(w, len(X))
+    w = check_sample_weight(w, len(X), "w", ones=True)
     codes = np.empty(X.shape, dtype=np.uint8)
     low, high = np.zeros((X.shape[1], max_bins)), np.zeros((X.shape[1], max_bins))
     for j, x in enumerate(X.T):
@@ -847,7 +854,7 @@ def gradient_boosting(
     [0.5, 0.125, 0.03125]
     """
     X, y = check_array(X), check_vector(y, "y", length=len(X))
-    w = _check_weights(w, len(X))
+    w = check_sample_weight(w, len(X), "w", ones=True)
     _check_target(loss, y, w, n_classes)
     check_scalar(rounds, "rounds", low=1, integer=True)
     check_scalar(rate, "rate", low=0, open_low=True)
@@ -988,7 +995,7 @@ def staged_scores(model, X):
 def _weighted_classes(X, y, sample_weight, name):
     """Return the rows of positive weight, the classes among them, class indices and weights."""
     X, classes, index = check_X_y(X, y, name)
-    w = _check_weights(sample_weight, len(X))
+    w = check_sample_weight(sample_weight, len(X), ones=True)
     present = np.bincount(index, w, minlength=len(classes)) > 0
     if present.sum() < 2:
         raise ValueError(f"{name} needs at least 2 classes with positive sample_weight.")
@@ -1210,7 +1217,7 @@ class GradientBoostingRegressor(_GradientBoosting, Regressor):
                 f"Found input variables with inconsistent numbers of samples: X has {len(X)} "
                 f"rows, y has {len(y)} entries."
             )
-        return self._boost(X, y, self.loss, sample_weight)
+        return self._boost(X, y, self.loss, check_sample_weight(sample_weight, len(X)))
 
     def predict(self, X):
         """Return the score of each row, shape (m,)."""

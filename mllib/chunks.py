@@ -13,7 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mllib.base import Progress, as_array, check_array, column_names, stream_over
+from mllib.base import (
+    Progress,
+    as_array,
+    check_array,
+    check_sample_weight,
+    column_names,
+    stream_over,
+)
 from mllib.numerics import centred_columns
 
 __all__ = [
@@ -28,6 +35,7 @@ __all__ = [
     "merge_labels",
     "reduce_chunks",
     "tree_sum",
+    "weighted_rows_of",
 ]
 
 
@@ -47,7 +55,7 @@ class Total(NamedTuple):
 class ColumnMoments:
     """Number, mean, spread and range of each column of a set of rows; ``+`` joins two sets."""
 
-    n: int  #: rows
+    n: int  #: rows, or the sum of their weights
     mean: np.ndarray  #: m, shape (d,)
     scatter: np.ndarray  #: sum_i (x_i - m)^2, shape (d,)
     low: np.ndarray  #: smallest entries, shape (d,)
@@ -57,8 +65,8 @@ class ColumnMoments:
         """Return the moments of the rows of both (eq-scaling-out-merge)."""
         n = self.n + other.n
         gap = other.mean - self.mean
-        mean = self.mean + other.n / n * gap
-        scatter = self.scatter + other.scatter + self.n * other.n / n * gap**2
+        mean = self.mean + other.n / (n or 1) * gap
+        scatter = self.scatter + other.scatter + self.n * other.n / (n or 1) * gap**2
         low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
         return ColumnMoments(n, mean, scatter, low, high)
 
@@ -251,6 +259,26 @@ def chunk_parts(chunk, names, required):
     return chunk + (None,) * (len(names) - len(chunk))
 
 
+def weighted_rows_of(chunk):
+    """Return the rows of positive weight of a chunk and their weights; None if none are given.
+
+    Parameters
+    ----------
+    chunk : array of shape (n, d) or tuple
+        X, (X, y) or (X, y, sample_weight), of which y is ignored and may be None. All weights of a
+        chunk may be 0.
+
+    Examples
+    --------
+    >>> weighted_rows_of(([[1.0], [2.0]], None, [0.0, 3.0]))
+    (array([[2.]]), array([3.]))
+    """
+    X, _, s = chunk_parts(chunk, ("X", "y", "sample_weight"), 1)
+    X = check_array(X)
+    s = check_sample_weight(s, len(X), chunk=True)
+    return (X, None) if s is None else (X[s > 0], s[s > 0])
+
+
 def _other_columns(outcome, i, first):
     """Return an error if a chunk has other columns than the first usable one, which is number i."""
     if outcome.width != first.width:
@@ -322,12 +350,14 @@ def in_places(a, places, size):
     return wide
 
 
-def column_moments(X):
+def column_moments(X, weights=None):
     """Return the number of rows, the mean, the scatter and the range of each column.
 
     Parameters
     ----------
     X : array of shape (n, d)
+    weights : array of shape (n,), optional
+        How often each row counts; rows of weight 0 are left out.
 
     Returns
     -------
@@ -340,6 +370,13 @@ def column_moments(X):
     (array([3.]), array([8.]), array([1.]), array([5.]))
     """
     X = check_array(X)
+    if weights is not None:
+        s = check_sample_weight(weights, len(X), "weights", chunk=True)
+        X, s = X[s > 0], s[s > 0]
+        n = float(s.sum())
+        mean = s @ X / (n or 1)
+        low, high = X.min(axis=0, initial=np.inf), X.max(axis=0, initial=-np.inf)
+        return ColumnMoments(n, mean, s @ (X - mean) ** 2, low, high)
     Z, mean = centred_columns(X)
     scatter = np.einsum("ij,ij->j", Z, Z)
     return ColumnMoments(len(X), mean, scatter, X.min(axis=0), X.max(axis=0))

@@ -17,6 +17,7 @@ from mllib.base import (
     check_array,
     check_features,
     check_fitted,
+    check_sample_weight,
     check_scalar,
     check_vector,
     random_generator,
@@ -209,7 +210,7 @@ def log_kernel_density(X, Q, h, sample_weight=None):
     """
     X, Q = _pair(X, Q)
     check_scalar(h, "h", low=0, open_low=True)
-    w = _weights(sample_weight, len(X))
+    w = check_sample_weight(sample_weight, len(X), ones=True)
     n, d = w.sum(), X.shape[1]
     out = np.empty(len(Q))
     for rows in _blocks(len(Q), len(X)):
@@ -400,7 +401,7 @@ def silverman_bandwidth(X, sample_weight=None):
     0.8503
     """
     X = check_array(X)
-    w = _weights(sample_weight, len(X))
+    w = check_sample_weight(sample_weight, len(X), ones=True)
     n, d = w.sum(), X.shape[1]
     kept = X[w > 0]
     if n <= 1 or (kept == kept[0]).all():
@@ -544,7 +545,7 @@ class KernelDensity(DensityEstimator):
     def fit(self, X, y=None, sample_weight=None):
         """Store the sample and choose the bandwidth; return self."""
         X = check_array(X)
-        w = _weights(sample_weight, len(X))
+        w = check_sample_weight(sample_weight, len(X), ones=True)
         if isinstance(self.bandwidth, numbers.Real):
             h = check_scalar(self.bandwidth, "bandwidth", low=0, open_low=True)
         elif self.bandwidth == "silverman":
@@ -591,18 +592,9 @@ def _blocks(m, n):
     return [slice(a, a + size) for a in range(0, m, size)]
 
 
-def _weights(sample_weight, n):
-    if sample_weight is None:
-        return np.ones(n)
-    w = check_vector(sample_weight, "sample_weight", length=n)
-    if (w < 0).any() or not w.any():
-        raise ValueError("sample_weight must not be negative, and not all zero.")
-    return w
-
-
 def _whole_weights(sample_weight, n):
     """Return weights of which one repetition can be left out."""
-    w = _weights(sample_weight, n)
+    w = check_sample_weight(sample_weight, n, ones=True)
     if ((w > 0) & (w < 1)).any() or w.sum() < 2:
         raise ValueError(
             "sample_weight must be 0 or at least 1, and 2 or more in all: leaving one out takes "

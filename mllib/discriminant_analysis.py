@@ -18,6 +18,9 @@ from mllib.base import (
     check_choice,
     check_distribution,
     check_features,
+    check_flag,
+    check_result,
+    check_sample_weight,
     check_scalar,
     check_square,
     check_vector,
@@ -154,19 +157,6 @@ def _check_index(y, n, K):
     return y, K
 
 
-def _check_weights(weights, n):
-    """Return the weights of n rows: ones if there are none."""
-    if weights is None:
-        return np.ones(n)
-    weights = check_vector(weights, "sample_weight", length=n)
-    if (weights < 0).any() or not weights.any():
-        raise ValueError(
-            "sample_weight must not be negative and not all of it zero: a weight of 2 counts a row "
-            "twice, a weight of 0 leaves it out."
-        )
-    return weights
-
-
 def class_statistics(X, y, K=None, *, weights=None, shared=False):
     """Return the counts n_k, the means m_k and the scatters S_k = sum (x_i - m_k)(x_i - m_k)^T.
 
@@ -200,7 +190,7 @@ def class_statistics(X, y, K=None, *, weights=None, shared=False):
     """
     X = check_array(X)
     y, K = _check_index(y, len(X), K)
-    weights = _check_weights(weights, len(X))
+    weights = check_sample_weight(weights, len(X), "weights", ones=True)
     d = X.shape[1]
     order = np.argsort(y, kind="stable")
     edges = np.searchsorted(y[order], np.arange(K + 1))
@@ -242,7 +232,7 @@ def labelled_statistics(chunk, shared=False, name="The classifier"):
     """
     X, y, weights = chunk_parts(chunk, ("X", "y", "sample_weight"), 2)
     X, classes, index = check_X_y(X, y, name, min_classes=1)
-    weights = _check_weights(weights, len(X))
+    weights = check_sample_weight(weights, len(X), ones=True)
     if not (weights > 0).all():
         kept = weights > 0
         X, classes, index = check_X_y(X[kept], classes[index[kept]], name, min_classes=1)
@@ -324,7 +314,7 @@ def estimate_classes(
     """
     if not shared and statistics.scatters.ndim == 2:
         raise ValueError("statistics must keep one scatter per class: use shared=False for them.")
-    divisor = _divisors(statistics, shared, unbiased)
+    divisor = _divisors(statistics, shared, check_flag(unbiased, "unbiased"))
     if shared:
         covariances = statistics.within / divisor
     else:
@@ -357,6 +347,7 @@ def regularised_covariances(statistics, alpha, gamma, *, unbiased=False):
     """
     check_scalar(alpha, "alpha", low=0, high=1)
     check_scalar(gamma, "gamma", low=0, high=1)
+    check_flag(unbiased, "unbiased")
     own = estimate_classes(statistics, unbiased=unbiased and alpha > 0).covariances
     pooled = estimate_classes(statistics, shared=True, unbiased=unbiased).covariances
     A = alpha * own + (1 - alpha) * pooled
@@ -532,6 +523,7 @@ def linear_rule_error(w, b, classes):
     w = check_vector(w, "w", length=means.shape[1])
     if not w.any():
         raise ValueError("w must not be 0: a constant answer has no boundary.")
+    check_scalar(b, "b")
     s = np.sqrt(w @ covariances @ w)
     return priors @ ndtr(np.array([1, -1]) * (means @ w + b) / s)
 
@@ -593,7 +585,7 @@ def fisher_ratio(w, S_b, S_w):
     below = w @ S_w @ w
     if not below > 0:
         raise ValueError("w must have w^T S_w w > 0: along it the classes have no spread.")
-    return float(w @ S_b @ w / below)
+    return check_result(float(w @ S_b @ w / below), "w")
 
 
 def fisher_direction(m_1, m_2, S_w):
@@ -646,7 +638,7 @@ def fisher_directions(statistics, covariance=None):
     counts, means = statistics.counts, statistics.means
     n = counts.sum()
     within = statistics.within / n if covariance is None else covariance
-    L = _factor(within, "the within-class scatter")
+    L = _factor(within, "covariance, the scatter within classes,")
     gap = means - counts @ means / n
     M = solve_triangular(L, gap.T, lower=True, check_finite=False).T
     _, s, Vt = np.linalg.svd(np.sqrt(counts / n)[:, None] * M, full_matrices=False)
@@ -669,7 +661,7 @@ def _refuse_singular(covariance, scale, whose, remedy):
     """Raise if a covariance is singular up to rounding, whatever the units of the features."""
     j = _constant_feature(covariance, scale)
     if j is not None:
-        raise ValueError(f"Feature {j} does not vary within {whose}: drop it, or {remedy}.")
+        raise ValueError(f"Feature {j} of X does not vary within {whose}: drop it, or {remedy}.")
     spread = np.sqrt(np.diag(covariance))
     try:
         pivots = np.diag(cholesky(covariance / np.outer(spread, spread), check_finite=False))
@@ -874,8 +866,8 @@ class QuadraticDiscriminantAnalysis(_GaussianClassifier):
             remedy = "shrink with RegularisedDiscriminantAnalysis(alpha=0.5, gamma=0.1)"
             if self.covariance_type == "full" and n_k < d + 1:
                 raise ValueError(
-                    f"Class {name} has {n_k} row(s), but the covariance of {d} features needs at "
-                    f"least n_k = d + 1 = {d + 1} rows to be invertible: add rows, or {remedy}."
+                    f"Class {name!s:.40} of y has {n_k} row(s), but the covariance of {d} features "
+                    f"needs at least n_k = d + 1 = {d + 1} to be invertible: add rows, or {remedy}."
                 )
             _refuse_singular(covariance, np.abs(mean), f"class {name}", remedy)
         return self._store(model)

@@ -189,6 +189,7 @@ def averaging(cov):
     Returns
     -------
     Averaging
+        With correlation NaN if nothing varies.
 
     References
     ----------
@@ -223,6 +224,7 @@ def averaging_over_runs(P):
     Returns
     -------
     Averaging
+        With correlation NaN if nothing varies.
 
     References
     ----------
@@ -233,10 +235,10 @@ def averaging_over_runs(P):
     >>> averaging_over_runs([[[0.0], [0.0]], [[2.0], [2.0]]])[:2]
     (2.0, 2.0)
     """
-    P = np.asarray(P, dtype=float)
+    P = as_array(P, "P")
     if P.ndim != 3 or P.shape[0] < 2 or P.shape[1] < 2 or P.shape[2] < 1:
         raise ValueError(f"P must have shape (R, B, m) with R and B at least 2, got {P.shape}.")
-    B = P.shape[1]
+    P, B = check_array(P.reshape(len(P), -1), "P").reshape(P.shape), P.shape[1]
     single = P.var(axis=0, ddof=1).mean()
     variance = P.mean(axis=1).var(axis=0, ddof=1).mean()
     covariance = (B * variance - single) / (B - 1)
@@ -276,9 +278,7 @@ def bootstrap_indices(n, rng, size=None, w=None):
     """
     check_scalar(n, "n", low=1, integer=True)
     check_rng(rng)
-    w = np.ones(n) if w is None else check_vector(w, "w", length=n)
-    if (w < 0).any() or not (w > 0).any():
-        raise ValueError("w must not be negative, nor zero for every row.")
+    w = check_sample_weight(w, n, "w", ones=True)
     size = _draws(w) if size is None else check_scalar(size, "size", low=1, integer=True)
     ends = np.cumsum(w)
     whole = (w == np.rint(w)).all()
@@ -370,6 +370,8 @@ def plant(rng, X, y, factor, order, draws, least, options):
     ----------
     Book: forests-random-forest.
     """
+    factor = check_sample_weight(factor, len(y), "factor")
+    check_scalar(least, "least", low=0, high=1)
     copies = np.zeros(len(y), dtype=int) if draws else (factor > 0).astype(int)
     for w, size in draws:
         copies += np.bincount(bootstrap_indices(len(y), rng, size, w), minlength=len(y))
@@ -843,6 +845,7 @@ def out_of_fold(estimator, X, y, folds, sample_weight=None):
     Returns
     -------
     array of shape (n, K) or (n, 1)
+        NaN for rows that no fold leaves out.
 
     References
     ----------
@@ -885,13 +888,13 @@ def _check_regression(X, y, sample_weight, estimator):
             f"Found input variables with inconsistent numbers of samples: X has {len(X)} "
             f"rows, y has {len(y)} entries."
         )
-    return _check_sample(X, y, sample_weight, None, "squared_error")
+    return _check_sample(X, y, sample_weight, None, "squared_error", "sample_weight")
 
 
 def _check_classes(X, y, sample_weight, estimator, criterion="gini"):
     """Return X, the classes of positive weight, their indices and the weights."""
     X, classes, y = check_X_y(X, y, estimator, min_classes=1)
-    _, y, w = _check_sample(X, y, sample_weight, len(classes), criterion)
+    _, y, w = _check_sample(X, y, sample_weight, len(classes), criterion, "sample_weight")
     present = np.flatnonzero(np.bincount(y.astype(int), w))
     y = np.searchsorted(present, y).clip(max=len(present) - 1)
     return X, classes[present], y, w

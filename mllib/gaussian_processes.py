@@ -128,6 +128,8 @@ def condition_on(b, B, C, A, mean_b=0.0, mean_a=0.0):
     if info != 0:
         raise ValueError("B, the covariance of what is observed, must be positive definite.")
     gain = dpotrs(factor, C.T, lower=1)[0].T  # C B^-1
+    mean_a = check_vector(np.broadcast_to(mean_a, len(A)), "mean_a")
+    mean_b = check_vector(np.broadcast_to(mean_b, len(B)), "mean_b")
     return Gaussian(mean_a + gain @ (b - mean_b), A - gain @ C.T)
 
 
@@ -160,6 +162,7 @@ def sample_functions(mean, K, S, rng):
     K = check_psd(K)
     check_scalar(S, "S", low=1, integer=True)
     check_rng(rng)
+    mean = check_vector(np.broadcast_to(mean, len(K)), "mean")
     values, V = spectral_decomposition(K)
     root = (V * np.sqrt(np.maximum(values, 0))) @ V.T
     return mean + rng.standard_normal((S, len(K))) @ root
@@ -361,6 +364,8 @@ def evidence_slopes(fit, slopes):
 
     It is (alpha^T S alpha - tr(C^{-1} S)) / 2 with S = dC / dtheta_j.
 
+    NaN in an argument comes out as NaN.
+
     Parameters
     ----------
     fit : GPFit
@@ -389,6 +394,8 @@ def rbf_evidence(theta, D, y):
     """Return the evidence of theta = (log ell, log tau^2, log sigma^2) and its gradient.
 
     C = tau^2 exp(-D / (2 ell^2)) + sigma^2 I.
+
+    NaN in an argument comes out as NaN.
 
     Parameters
     ----------
@@ -622,6 +629,8 @@ class GaussianProcessRegressor(Regressor):
                 value = scale
             open_low = name != "noise" or self.optimise
             found.append(check_scalar(value, name, low=0, open_low=open_low))
+            if 0 < value < 1e-300:
+                raise ValueError(f"{name} is too small to divide by, got {value:g}.")
         return np.array(found, dtype=float), np.array([width, square, square])
 
     def _objective(self, X, y):

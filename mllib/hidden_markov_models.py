@@ -140,7 +140,7 @@ class CategoricalEmission(NamedTuple):
                 f"X must be a non-empty vector of symbols, whole numbers from 0 to {V - 1}, or -1 "
                 f"for a missing one."
             )
-        return x
+        return x.astype(np.int64, copy=False)
 
     def log_density(self, x):
         """Return log e_j(x_t), shape (T, K), for symbols ``x`` of shape (T,)."""

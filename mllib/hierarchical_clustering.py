@@ -397,6 +397,10 @@ def cut(tree, n_clusters=None, *, height=None):
 def leaf_order(tree):
     """Return the observations from left to right, so that no two branches of the drawing cross.
 
+    Parameters
+    ----------
+    tree : Tree
+
     Examples
     --------
     >>> leaf_order(linkage([[0.0], [5.0], [1.0]]))

@@ -7,7 +7,6 @@ Chapter: Unsupervised learning, *k-means*. Main references: Lloyd (1982), Arthur
 from dataclasses import dataclass
 from functools import partial
 from math import comb, factorial
-from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +17,10 @@ from mllib.base import (
     check_array,
     check_choice,
     check_features,
+    check_instance,
+    check_result,
     check_rng,
+    check_sample_weight,
     check_scalar,
     check_vector,
     convergence_warning,
@@ -122,17 +124,6 @@ def _check_centres(X, centres):
     if centres.shape[1] != X.shape[1]:
         raise ValueError(f"centres must have {X.shape[1]} columns like X, got {centres.shape[1]}.")
     return X, centres
-
-
-def _check_weights(sample_weight, n):
-    if sample_weight is None:
-        return np.ones(n)
-    if isinstance(sample_weight, Real):
-        sample_weight = np.full(n, float(sample_weight))
-    w = check_vector(sample_weight, "sample_weight", length=n)
-    if (w < 0).any() or not (w > 0).any():
-        raise ValueError("sample_weight must not be negative, nor zero everywhere.")
-    return w
 
 
 def _check_partition(labels, n, K=None):
@@ -287,7 +278,7 @@ def update(X, labels, K, sample_weight=None):
     """
     X = check_array(X)
     labels, K = _check_partition(labels, len(X), K)
-    w = _check_weights(sample_weight, len(X))
+    w = check_sample_weight(sample_weight, len(X), ones=True)
     counts = np.bincount(labels, w, K)
     if (counts == 0).any():
         raise ValueError(
@@ -319,7 +310,7 @@ def inertia(X, centres, labels=None, sample_weight=None):
     1.0
     """
     X, centres = _check_centres(X, centres)
-    w = _check_weights(sample_weight, len(X))
+    w = check_sample_weight(sample_weight, len(X), ones=True)
     if labels is None:
         return float(w @ _assign(X, centres).distances)
     labels, _ = _check_partition(labels, len(X), len(centres))
@@ -381,15 +372,8 @@ def chunk_statistic(X, centres, *, sample_weight=None):
     array([2., 1.])
     """
     X, centres = _check_centres(X, centres)
-    w = _check_chunk_weights(sample_weight, len(X))
+    w = check_sample_weight(sample_weight, len(X), ones=True, chunk=True)
     return _statistic(X, w, centres, _assign(X, centres))
-
-
-def _check_chunk_weights(sample_weight, n):
-    """Return the weights of a chunk, all of which may be 0."""
-    if sample_weight is not None and not np.any(sample_weight):
-        return np.zeros(n)
-    return _check_weights(sample_weight, n)
 
 
 def next_centres(statistic, centres):
@@ -408,7 +392,8 @@ def next_centres(statistic, centres):
     ----------
     Book: k-means-lloyd.
     """
-    empty = statistic.counts == 0
+    check_instance(statistic, "statistic", ClusterStatistic, "from cluster_statistic")
+    empty, centres = statistic.counts == 0, check_array(centres, "centres")
     new = centres + statistic.sums / np.where(empty, 1.0, statistic.counts)[:, None]
     if empty.any():
         if statistic.far_distance == 0:
@@ -460,7 +445,7 @@ def k_means(X, centres, *, sample_weight=None, max_iter=300, tol=0.0):
     (array([0.5, 5.5]), np.float64(1.0), 2)
     """
     X, centres = _check_centres(X, centres)
-    w = _check_weights(sample_weight, len(X))
+    w = check_sample_weight(sample_weight, len(X), ones=True)
     check_scalar(max_iter, "max_iter", low=1, integer=True)
     check_scalar(tol, "tol", low=0)
     columns, trace, labels, full = _columns(X), [], None, False
@@ -479,9 +464,16 @@ def k_means(X, centres, *, sample_weight=None, max_iter=300, tol=0.0):
     return KMeansResult(centres, labels, np.array(trace), max_iter, False)
 
 
+def _rows_of(chunk):
+    """Return X and the weights, or None, of a chunk X or (X, None, sample_weight)."""
+    X, other, w = chunk_parts(chunk, ("X", "y", "sample_weight"), 1)
+    if other is not None and w is None:
+        raise ValueError("each chunk must be X or (X, None, sample_weight), not a pair")
+    return X, w
+
+
 def _chunk_item(chunk, centres):
-    """Return the statistic of a chunk: X, or (X, sample_weight)."""
-    X, w = chunk_parts(chunk, ("X", "sample_weight"), 1)
+    X, w = _rows_of(chunk)
     return chunk_statistic(X, centres, sample_weight=w)
 
 
@@ -490,7 +482,7 @@ def k_means_over_chunks(chunks, centres, *, max_iter=300, tol=0.0, workers=1):
 
     Parameters
     ----------
-    chunks : sequence of arrays of shape (n_c, d) or pairs (array, sample_weight), or function
+    chunks : sequence of arrays of shape (n_c, d) or tuples (X, None, sample_weight), or function
         A function returns an iterator over them.
     centres : array of shape (K, d)
         Where to start.
@@ -618,10 +610,10 @@ def selection_probabilities(X, centres, *, power=2.0, sample_weight=None):
     array([0. , 0.1, 0.9])
     """
     X, centres = _check_centres(X, centres)
-    w = _check_weights(sample_weight, len(X))
+    w = check_sample_weight(sample_weight, len(X), ones=True)
     if power != np.inf:
         check_scalar(power, "power", low=0)
-    return _law(w, _nearest_squares(X, centres), power)
+    return check_result(_law(w, _nearest_squares(X, centres), power), "X")
 
 
 def seed_centres(X, K, rng, *, power=2.0, sample_weight=None):
@@ -653,7 +645,7 @@ def seed_centres(X, K, rng, *, power=2.0, sample_weight=None):
     X = check_array(X)
     check_scalar(K, "K", low=1, high=len(X), integer=True)
     check_rng(rng)
-    w = _check_weights(sample_weight, len(X))
+    w = check_sample_weight(sample_weight, len(X), ones=True)
     if power != np.inf:
         check_scalar(power, "power", low=0)
     chosen = [int(rng.choice(len(X), p=w / w.sum()))]
@@ -712,7 +704,7 @@ def random_partition(X, K, rng, *, sample_weight=None):
     Book: k-means-init-strategies.
     """
     X = check_array(X)
-    w = _check_weights(sample_weight, len(X))
+    w = check_sample_weight(sample_weight, len(X), ones=True)
     check_scalar(K, "K", low=1, high=np.count_nonzero(w), integer=True)
     labels = check_rng(rng).integers(K, size=len(X))
     labels[rng.permutation(np.flatnonzero(w))[:K]] = np.arange(K)
@@ -776,10 +768,10 @@ def k_means_restarts(
     X = check_array(X)
     check_scalar(K, "K", low=1, integer=True)
     if len(X) < K:
-        raise ValueError(f"K = {K} clusters need as many rows, X has n_samples={len(X)}: lower K.")
+        raise ValueError(f"n_clusters, K = {K}, must be at most the rows of X, n_samples={len(X)}.")
     check_scalar(n_init, "n_init", low=1, integer=True)
     check_choice(init, "init", (*_POWERS, "partition"))
-    w = _check_weights(sample_weight, len(X))
+    w = check_sample_weight(sample_weight, len(X), ones=True)
     run = partial(_run, X=X, K=K, init=init, w=w, max_iter=max_iter, tol=tol)
     starts = check_rng(rng).spawn(n_init)
     return sorted(map_over(run, starts, workers), key=lambda fit: fit.trace[-1])
@@ -986,7 +978,7 @@ def single_moves(X, labels, K):
     leave = np.where(own > 1, own / np.maximum(own - 1, 1) * D[rows, labels], -np.inf)
     change = counts / (counts + 1) * D - leave[:, None]
     change[rows, labels] = 0.0
-    return change
+    return check_result(change, "X")
 
 
 # Judging a clustering ------------------------------------------------------------------------
@@ -1027,7 +1019,7 @@ def calinski_harabasz(X, labels):
     within = inertia(Z, centres, labels)
     if within == 0:
         return np.inf
-    return float((len(X) - K) / (K - 1) * between / within)
+    return float(check_result((len(X) - K) / (K - 1) * between / within, "X"))
 
 
 def adjusted_rand_index(a, b):
@@ -1186,7 +1178,7 @@ class KMeans(_Centres):
     def fit(self, X, y=None, sample_weight=None):
         """Cluster the rows of X; y is ignored; return self."""
         X = check_array(X)
-        w = _check_weights(sample_weight, len(X))
+        w = check_sample_weight(sample_weight, len(X), ones=True)
         K = check_scalar(self.n_clusters, "n_clusters", low=1, integer=True)
         options = {"max_iter": self.max_iter, "tol": self.tol}
         if isinstance(self.init, str):
@@ -1208,7 +1200,7 @@ class KMeans(_Centres):
         return self._store(best, X.shape[1])
 
     def fit_chunks(self, chunks, workers=1):
-        """Fit to chunks X or (X, sample_weight), read once for each step; return self.
+        """Fit to chunks X or (X, None, sample_weight), read once for each step; return self.
 
         From one start the result is that of ``fit`` on all rows together. Starts that are drawn
         are drawn from the first chunk: mix the rows. There are no ``labels_``; ``predict`` gives
@@ -1230,9 +1222,9 @@ class KMeans(_Centres):
         """Return starting centres drawn from the first chunk."""
         if chunk is None:
             raise ValueError("chunks must hold at least one chunk: the iterator was empty.")
-        X, w = chunk_parts(chunk() if callable(chunk) else chunk, ("X", "sample_weight"), 1)
+        X, w = _rows_of(chunk() if callable(chunk) else chunk)
         X = check_array(X)
-        w = _check_weights(w, len(X))
+        w = check_sample_weight(w, len(X), ones=True)
         if len(X) < K:
             raise ValueError(f"n_clusters={K} needs at least {K} rows in the first chunk.")
         check_scalar(self.n_init, "n_init", low=1, integer=True)

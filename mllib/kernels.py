@@ -5,7 +5,6 @@ Chapter: Kernels and margins, *Kernels*. Main references: Aronszajn (1950), Sch√
 returns the matrix of k(x_i, y_j).
 """
 
-import numbers
 from collections import Counter
 from typing import NamedTuple
 
@@ -19,6 +18,8 @@ from mllib.base import (
     check_choice,
     check_features,
     check_kernel_values,
+    check_result,
+    check_sample_weight,
     check_scalar,
     check_square,
     check_targets,
@@ -76,17 +77,6 @@ def _check_points(X, Y):
     return X, Y
 
 
-def _check_weights(sample_weight, n):
-    if sample_weight is None:
-        return None
-    if isinstance(sample_weight, numbers.Real):
-        sample_weight = np.full(n, sample_weight)
-    s = check_vector(sample_weight, "sample_weight", length=n)
-    if (s < 0).any() or not s.any():
-        raise ValueError("sample_weight must not be negative, and not all zero.")
-    return s
-
-
 def linear_kernel(X, Y):
     """Return K_ij = x_i^T y_j, for X of shape (n, d) and Y of shape (m, d)."""
     X, Y = _check_points(X, Y)
@@ -121,6 +111,7 @@ def rbf_kernel(X, Y, ell=1.0):
     X, Y = _check_points(X, Y)
     centre = Y.mean(axis=0)
     A, B = (X - centre) / ell, (Y - centre) / ell
+    check_result(0.0 * (np.vdot(A, A) + np.vdot(B, B)), "X or Y, in units of ell,")
     K = _gaussian(A, B, np.empty((len(A), len(B))))
     if same:
         K[np.diag_indices(len(K))] = 1.0
@@ -294,7 +285,7 @@ def default_width(X, sample_weight=None):
     if sample_weight is None:
         spread = X.std()
     else:
-        s = _check_weights(sample_weight, len(X)) / np.sum(sample_weight)
+        s = check_sample_weight(sample_weight, len(X)) / np.sum(sample_weight)
         centre = s @ X.mean(axis=1)
         spread = np.sqrt(s @ ((X - centre) ** 2).mean(axis=1))
     return float(spread * np.sqrt(X.shape[1] / 2)) if spread > 0 else 1.0
@@ -576,6 +567,7 @@ def rbf_features(x, m, ell=1.0):
     check_scalar(m, "m", low=1, integer=True)
     check_scalar(ell, "ell", low=0, open_low=True)
     t = check_vector(x, "x") / ell
+    check_result(0.0 * t, "ell")
     Phi = np.empty((len(t), m))
     Phi[:, 0] = np.exp(-(t**2) / 2)
     for j in range(1, m):
@@ -782,7 +774,7 @@ def kernel_ridge(K, y, lam, sample_weight=None):
     K = check_psd(K)
     y = check_vector(y, "y", length=len(K))
     check_scalar(lam, "lam", low=0)
-    return _solve(K.copy(), y, lam, _check_weights(sample_weight, len(K)))
+    return _solve(K.copy(), y, lam, check_sample_weight(sample_weight, len(K)))
 
 
 def _solve(K, y, lam, s):
@@ -914,7 +906,7 @@ class KernelRidge(Regressor):
                 f"Found input variables with inconsistent numbers of samples: X has {len(X)} rows, "
                 f"y has {len(y)} entries."
             )
-        s = _check_weights(sample_weight, len(X))
+        s = check_sample_weight(sample_weight, len(X))
         self._check_parameters(X, s)
         self.dual_coef_ = _solve(self._gram(X), y, self.lam, s)
         self.X_fit_, self.n_features_in_ = X, X.shape[1]

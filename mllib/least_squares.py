@@ -82,7 +82,7 @@ class LeastSquaresFit(NamedTuple):
 class RegressionStatistics:
     """All that least squares and ridge need to know about rows z = (x, y); ``+`` joins two sets."""
 
-    n: int  #: rows
+    n: int  #: rows, or the sum of their weights
     mean: np.ndarray  #: m, the means of the d inputs and of y, shape (d + 1,); 0 without an offset
     R: np.ndarray  #: upper triangular, R^T R = sum_i (z_i - m)(z_i - m)^T, shape (d + 1, d + 1)
 
@@ -93,7 +93,7 @@ class RegressionStatistics:
                 f"both statistics must be over the same features, got {len(self.mean) - 1} and "
                 f"{len(other.mean) - 1}: add up chunks with the same columns."
             )
-        share = other.n / (self.n + other.n)
+        share = other.n / ((self.n + other.n) or 1)
         gap = other.mean - self.mean
         row = np.sqrt(self.n * share) * gap
         R = _triangle(np.vstack([self.R, other.R, row]))
@@ -325,7 +325,7 @@ def _least_squares_by_gram(Z, y):
     return w, len(s)
 
 
-def regression_statistics(X, y, *, intercept=True):
+def regression_statistics(X, y, *, intercept=True, weights=None):
     """Return n, the means and the triangular factor R of the rows (x_i, y_i), centred at the means.
 
     R holds the products R^T R = sum_i (z_i - m)(z_i - m)^T without the loss of digits that
@@ -337,6 +337,8 @@ def regression_statistics(X, y, *, intercept=True):
     y : array of shape (n,)
     intercept : bool
         Whether the model has an offset; without one the rows are taken as they are, with m = 0.
+    weights : array of shape (n,), optional
+        How often each row counts.
 
     Returns
     -------
@@ -355,6 +357,12 @@ def regression_statistics(X, y, *, intercept=True):
     """
     X, y = _check_sample(X, y)
     Z, mean = np.column_stack([X, y]), np.zeros(X.shape[1] + 1)
+    if weights is not None:
+        s = check_sample_weight(weights, len(X), "weights", chunk=True)
+        n = float(s.sum())
+        if intercept and n:
+            mean = s @ Z / n
+        return RegressionStatistics(n, mean, _triangle(np.sqrt(s)[:, None] * (Z - mean)))
     if intercept:
         Z, mean = centred_columns(Z)
     return RegressionStatistics(len(Z), mean, _triangle(Z))
@@ -386,6 +394,8 @@ def solve_statistics(statistics, lam=0.0):
         data, without the penalty.
     """
     check_scalar(lam, "lam", low=0)
+    if not statistics.n > 0:
+        raise ValueError("statistics must be of rows whose sample_weight is not all zero.")
     d = len(statistics.mean) - 1
     A, r, rho = statistics.R[:d, :d], statistics.R[:d, d], statistics.R[d, d]
     B, t = A, r
@@ -403,11 +413,12 @@ def solve_statistics(statistics, lam=0.0):
 
 
 def regression_chunk(chunk, intercept=True):
-    """Return ``regression_statistics`` of a chunk, a tuple (X, y), after the checks of ``fit``."""
-    X, y = chunk_parts(chunk, ("X", "y"), 2)
+    """Return ``regression_statistics`` of a chunk (X, y) or (X, y, sample_weight), after checks."""
+    X, y, s = chunk_parts(chunk, ("X", "y", "sample_weight"), 2)
     X = check_array(X)
     y = check_vector(check_targets(y, "the regression"), "y", length=len(X))
-    return regression_statistics(X, y, intercept=bool(intercept))
+    s = check_sample_weight(s, len(X), chunk=True)
+    return regression_statistics(X, y, intercept=bool(intercept), weights=s)
 
 
 def projection(X):
@@ -735,7 +746,7 @@ class LinearRegression(Regressor):
         return self
 
     def fit_chunks(self, chunks, workers=1):
-        """Fit to chunks (X, y), read one after the other; return self.
+        """Fit to chunks (X, y) or (X, y, sample_weight), one after the other; return self.
 
         The result is that of ``fit`` on all rows together; ``chunks`` may be an iterator, and
         ``workers`` is as in ``mllib.chunks.reduce_chunks``.

@@ -11,7 +11,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh, svd
 
-from mllib.base import check_array, check_choice, check_scalar, check_square, check_vector
+from mllib.base import (
+    check_array,
+    check_choice,
+    check_result,
+    check_scalar,
+    check_square,
+    check_vector,
+)
 from mllib.explained import explain_errors
 
 __all__ = [
@@ -263,7 +270,7 @@ def numeric_hessian(f, x, *, h=None):
         u, v = steps[j], steps[k]
         four = [_value(f, x + a * u + b * v, 0) * a * b for a in (1, -1) for b in (1, -1)]
         H[j, k] = H[k, j] = sum(four) / (4 * h**2)
-    return H
+    return check_result(H, "x")
 
 
 # Functions: norms, Gram matrices, sums over a sample ------------------------------------------
@@ -299,7 +306,7 @@ def p_norm(v, p=2.0):
     (5.0, 7.0, 4.0)
     """
     v = np.abs(check_vector(v, "v"))
-    if p != np.inf:
+    if p is np.ma.masked or p != np.inf:
         check_scalar(p, "p", low=0, open_low=True)
     top = np.max(v, initial=0.0)  # dividing by it first, no power over- or underflows to nonsense
     if p == np.inf or top == 0:
@@ -669,6 +676,7 @@ def jacobi_eigen(C, *, max_rotations=None):
     """
     C = check_square(C, "C", symmetric=True)
     d, scale = len(C), np.abs(C).max() or 1.0
+    check_result(0.0 * scale**2, "C")
     limit = 40 * d * d if max_rotations is None else max_rotations
     check_scalar(limit, "max_rotations", low=1, integer=True)
     D, V, off = C / scale, np.eye(d), []

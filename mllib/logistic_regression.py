@@ -18,6 +18,7 @@ from mllib.base import (
     check_features,
     check_fitted,
     check_labels,
+    check_result,
     check_rng,
     check_scalar,
     check_vector,
@@ -175,6 +176,8 @@ def _one_hot_rows(Y, n):
 
 def sigmoid(z):
     """Return sigma(z) = 1 / (1 + e^{-z}), which never overflows.
+
+    NaN in an argument comes out as NaN.
 
     Examples
     --------
@@ -405,7 +408,9 @@ def fit_irls(X, y, *, lam=0.0, weights=None, w0=None, tol=1e-20, max_iter=100):
     lam = _penalties(lam, X.shape[1])
     check_scalar(tol, "tol", low=0)
     check_scalar(max_iter, "max_iter", low=1, integer=True)
-    return _newton(X, y, s, lam, _start(w0, X.shape[1]), tol, max_iter)
+    run = _newton(X, y, s, lam, _start(w0, X.shape[1]), tol, max_iter)
+    check_result(run.path.sum() + run.trace.sum(), "X")
+    return run
 
 
 def _newton(X, y, s, lam, w, tol, max_iter):
@@ -483,6 +488,7 @@ def fit_gd(X, y, *, eta, lam=0.0, w0=None, tol=1e-6, max_iter=1000):
     X, XT = np.ascontiguousarray(X), np.ascontiguousarray(X.T)
     with np.errstate(over="ignore"):  # 1 / (1 + inf) is the right 0
         w, norm, k = _gradient_steps(X, XT, y, float(eta), lam, w, float(tol), int(max_iter))
+    check_result(norm, "eta or lam")
     return GradientRun(w, float(norm), int(k), bool(norm <= tol))
 
 
@@ -688,6 +694,8 @@ def quadratic_l1(H, g, w, lam, tol, sweeps):
 
 def softmax(A):
     """Return e^{a_k} / sum_j e^{a_j} along the last axis, which never overflows.
+
+    NaN in an argument comes out as NaN.
 
     Examples
     --------

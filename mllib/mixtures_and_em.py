@@ -18,6 +18,7 @@ from mllib.base import (
     check_distribution,
     check_features,
     check_fitted,
+    check_result,
     check_rng,
     check_sample_weight,
     check_scalar,
@@ -28,7 +29,14 @@ from mllib.base import (
     map_over,
     random_generator,
 )
-from mllib.chunks import ColumnMoments, as_passes, chunk_parts, column_moments, reduce_chunks
+from mllib.chunks import (
+    ColumnMoments,
+    as_passes,
+    chunk_parts,
+    column_moments,
+    reduce_chunks,
+    weighted_rows_of,
+)
 from mllib.discriminant_analysis import ClassStatistics
 from mllib.explained import explain_errors
 from mllib.k_means import k_means, k_means_plus_plus, k_means_restarts
@@ -135,7 +143,7 @@ class CentredStatistics:
 
     moments: ClassStatistics  #: N_k, the means m_k and sum_i gamma_ik (x_i - m_k)(x_i - m_k)^T
     log_likelihood: float  #: sum_i log p(x_i), in nats
-    n_samples: int  #: number of rows
+    n_samples: int  #: number of rows, or the sum of their weights
 
     def __add__(self, other):
         """Return the statistics of the rows of both, for one theta."""
@@ -811,13 +819,14 @@ def m_step_from_statistics(
     -------
     MixtureParams
     """
-    N = statistics.counts
+    N, centre = statistics.counts, np.asarray(centre, dtype=np.float64)
+    check_result(centre, "centre")
     shift = statistics.sums / np.where(N > 0, N, 1.0)[:, None]
     S = statistics.products - N[:, None, None] * shift[:, :, None] * shift[:, None, :]
     return _assemble(N, centre + shift, S, previous, covariance_type, floor, prior)
 
 
-def centred_statistics(X, params, *, labels=None):
+def centred_statistics(X, params, *, labels=None, weights=None):
     """Return N_k, the means and the scatters of the rows of X, weighted by responsibilities.
 
     Parameters
@@ -827,6 +836,8 @@ def centred_statistics(X, params, *, labels=None):
         theta, at which the responsibilities are computed.
     labels : array of int of shape (n,), optional
         Known components, -1 for unknown.
+    weights : array of shape (n,), optional
+        How often each row counts.
 
     Returns
     -------
@@ -843,11 +854,16 @@ def centred_statistics(X, params, *, labels=None):
     True
     """
     X = check_array(X)
-    R, value = e_step(X, params, labels)
+    if weights is None:
+        (R, value), n = e_step(X, params, labels), len(X)
+    else:
+        s = check_sample_weight(weights, len(X), "weights")
+        R, log_p = log_normalise(_only_known(joint_log_density(X, params), labels))
+        R, value, n = s[:, None] * R, float(s @ log_p), float(s.sum())
     N = R.sum(axis=0)
     m = (R.T @ X) / np.where(N > 0, N, 1.0)[:, None]
     S = np.stack([(R[:, k, None] * (X - m[k])).T @ (X - m[k]) for k in range(len(N))])
-    return CentredStatistics(ClassStatistics(N, m, S), value, len(X))
+    return CentredStatistics(ClassStatistics(N, m, S), value, n)
 
 
 def em_over_chunks(
@@ -868,7 +884,8 @@ def em_over_chunks(
     Parameters
     ----------
     chunks : sequence of arrays of shape (n_c, d), or function that returns an iterator over them
-        Read once per iteration, one at a time for each worker.
+        Read once per iteration, one at a time for each worker. With weights a chunk is a tuple
+        (X, None, sample_weight).
     start : MixtureParams
     covariance_type, floor, prior, max_iter, tol
         As for `fit_mixture`.
@@ -911,11 +928,16 @@ def _climb_chunks(chunks, start, workers, *, covariance_type, floor, prior, max_
 
 
 def _expect_chunk(chunk, params):
-    return centred_statistics(chunk_parts(chunk, ("X",), 1)[0], params)
+    X, s = weighted_rows_of(chunk)
+    if len(X):
+        return centred_statistics(X, params, weights=s)
+    nothing = ClassStatistics(*(np.zeros_like(a) for a in params))
+    return CentredStatistics(nothing, 0.0, 0.0)
 
 
 def _chunk_moments(chunk):
-    return column_moments(chunk_parts(chunk, ("X",), 1)[0])
+    X, _, s = chunk_parts(chunk, ("X", "y", "sample_weight"), 1)
+    return column_moments(X, None if s is None else check_sample_weight(s, len(X), chunk=True))
 
 
 def stepwise_em(chunks, start, *, kappa=0.7, covariance_type="full", floor=None, warm_up=0):
@@ -1263,12 +1285,6 @@ def _different_rows(X, weights):
     return (X, None) if (times == 1).all() else (rows, times)
 
 
-def _column_moments(X, s):
-    """Return the number, mean, scatter and range of the columns, for s_i copies of each row."""
-    mean = s @ X / s.sum()
-    return ColumnMoments(s.sum(), mean, s @ (X - mean) ** 2, X.min(axis=0), X.max(axis=0))
-
-
 def _weighted_start(X, R, s, **options):
     """Return the parameters of the M-step for s_i copies of each row."""
     R = R * s[:, None]
@@ -1430,7 +1446,7 @@ class GaussianMixture(DensityEstimator):
             X, s = (rows, times) if len(rows) >= max(2, K) else (X, None)
         elif s is not None:
             X, labels, s = X[s > 0], labels[s > 0], s[s > 0]
-        moments = X if s is None else _column_moments(X, s)
+        moments = X if s is None else column_moments(X, s)
         floor = variance_floor(moments, self.covariance_floor)
         prior = _check_prior(prior, X.shape[1])
         family = {"covariance_type": family, "floor": floor}
@@ -1445,11 +1461,12 @@ class GaussianMixture(DensityEstimator):
         return self._store(fits, len(X) if s is None else s.sum(), X.shape[1])
 
     def fit_chunks(self, chunks, workers=1):
-        """Fit to chunks X, all read once before the first and once in each iteration; return self.
+        """Fit to chunks X or (X, None, sample_weight), read once in each iteration; return self.
 
-        From the same start the result is that of ``fit`` on all rows together. Starts that are
-        drawn are drawn from the first chunk: mix the rows. ``chunks`` is a list, or a function
-        that returns an iterator; ``workers`` is as in ``mllib.chunks.reduce_chunks``.
+        They are read once more before the first. From the same start the result is that of ``fit``
+        on all rows together. Starts that are drawn are drawn from the first chunk: mix the rows.
+        ``chunks`` is a list, or a function that returns an iterator; ``workers`` is as in
+        ``mllib.chunks.reduce_chunks``.
         """
         again, K, prior = as_passes(chunks), self.n_components, self.covariance_prior
         check_scalar(K, "n_components", low=1, integer=True)
@@ -1457,18 +1474,23 @@ class GaussianMixture(DensityEstimator):
         total = reduce_chunks(_chunk_moments, again(), workers)
         keep_names(self, total.names)
         total = total.value
+        if not total.n > 0:
+            raise ValueError("sample_weight must not be zero for every row of all chunks.")
         family = {
             "covariance_type": self.covariance_type,
             "floor": variance_floor(total, self.covariance_floor),
         }
         options = {"prior": prior, "max_iter": self.max_iter, "tol": self.tol}
         first = next(iter(again()))
-        X = check_array(chunk_parts(first() if callable(first) else first, ("X",), 1)[0])
+        X, s = weighted_rows_of(first() if callable(first) else first)
         if len(X) < K and not isinstance(self.init, tuple):
             raise ValueError(f"n_components={K} needs at least {K} rows in the first chunk.")
         rng = random_generator(self.random_state)
-        starts = _starts(X, K, self.init, self.n_init, None, rng, **family)
-        fits = [_climb_chunks(again, s, workers, **family, **options)[0] for s in starts]
+        if s is None or isinstance(self.init, tuple):
+            starts = _starts(X, K, self.init, self.n_init, None, rng, **family)
+        else:
+            starts = _weighted_starts(X, s, K, self.init, self.n_init, rng, **family)
+        fits = [_climb_chunks(again, start, workers, **family, **options)[0] for start in starts]
         return self._store(fits, total.n, len(total.mean))
 
     def _store(self, fits, n, d):

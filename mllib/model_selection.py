@@ -21,6 +21,7 @@ from mllib.base import (
     check_array,
     check_choice,
     check_features,
+    check_result,
     check_sample_weight,
     check_scalar,
     check_square,
@@ -238,7 +239,7 @@ def _check_rows(rows, name, n):
 def _resolve_folds(folds, X, y, name="folds"):
     """Return a tuple of ``Fold``s from a number, an object with ``split``, or index pairs."""
     if isinstance(folds, (int, np.integer)) and not isinstance(folds, bool):
-        return k_fold(len(X), folds)
+        return k_fold(len(X), check_scalar(folds, name, low=2, integer=True))
     pairs = folds.split(X, y) if hasattr(folds, "get_n_splits") else folds
     try:
         pairs = [(train, validation) for train, validation in pairs]
@@ -568,7 +569,9 @@ def _candidates(grid):
         raise ValueError("grid has no candidates: give at least one setting.")
     for setting in grid:
         if not isinstance(setting, dict):
-            raise ValueError(f"each candidate must be a dictionary of settings, got {setting!r}.")
+            raise ValueError(
+                f"each candidate of grid must be a dictionary of settings, got {setting!r}."
+            )
     return grid
 
 
@@ -661,6 +664,7 @@ def _choose(candidates, losses, rule):
     errors = np.zeros(len(means)) if one else _standard_errors(losses)
     if rule == "one-se" and one:
         raise ValueError('rule="one-se" needs at least 2 folds, got 1: use more folds.')
+    check_result(errors, "y")
     best = int(np.argmin(means)) if rule == "min" else one_standard_error(means, errors)
     return Search(candidates, losses, means, errors, best)
 
@@ -823,7 +827,7 @@ def _loo(residuals, leverages):
     room, n = 1 - leverages, leverages.shape[-1]
     if (room <= 64 * n * _EPS).any():
         raise ValueError(
-            f"row {int(np.argmin(room)) % n} has leverage 1, so its fit without itself is not "
+            f"row {int(np.argmin(room)) % n} of X has leverage 1, so its fit without itself is not "
             f"determined: use lam > 0 or drop columns."
         )
     return residuals / room
@@ -1075,7 +1079,9 @@ def bic_linear(X, y, *, sigma2=None):
     if free:
         size = norm(X.ravel()) * norm(fit.w) + norm(y)
         if fit.rss <= (8 * n * _EPS * size) ** 2:
-            raise ValueError("the fit is exact, so the likelihood is unbounded: drop columns.")
+            raise ValueError(
+                "y: the fit is exact, so the likelihood is unbounded: drop columns of X."
+            )
         sigma2 = fit.rss / n  # where the likelihood is largest
     return bic(log_likelihood(X, y, fit.w, sigma2), q + free, n)
 

@@ -16,6 +16,7 @@ from mllib.base import (
     check_distribution,
     check_features,
     check_labels,
+    check_sample_weight,
     check_scalar,
     check_vector,
     keep_names,
@@ -157,19 +158,7 @@ def _check_classes(X, y, n_classes, weights):
         raise ValueError(f"y must have one entry for each of the {len(X)} rows of X.")
     if len(y) and (y.min() < 0 or y.max() >= n_classes):
         raise ValueError(f"y must hold class numbers from 0 to n_classes - 1 = {n_classes - 1}.")
-    return y, _check_weights(weights, len(X))
-
-
-def _check_weights(weights, n, name="weights"):
-    if weights is None:
-        return None
-    weights = as_array(weights, name)
-    if weights.ndim == 0:
-        weights = np.full(n, weights)
-    weights = check_vector(weights, name, length=n)
-    if (weights < 0).any():
-        raise ValueError(f"{name} must not be negative: leave an example out with weight 0.")
-    return weights
+    return y, check_sample_weight(weights, len(X), "weights", chunk=True)
 
 
 def class_counts(X, y, n_classes, n_values, weights=None):
@@ -315,6 +304,8 @@ def categorical_log_likelihoods(X, tables):
     if X.ndim != 2 or X.shape[1] != len(tables):
         raise ValueError(f"X must have shape (m, {len(tables)}), one column for each table.")
     tables = [check_array(table, "tables") for table in tables]
+    if any((table < 0).any() for table in tables):
+        raise ValueError("tables must hold probabilities, none below 0.")
     last = np.array([table.shape[1] for table in tables]) - 1
     if ((X < -1) | (last < X)).any():
         raise ValueError("X must hold codes from -1 to V_j - 1 in column j.")
@@ -651,7 +642,7 @@ def log_posterior(g):
     if not np.isfinite(total).all():
         row = int(np.argmin(np.isfinite(total)))
         raise ValueError(
-            f"row {row} of X is impossible in every class: a probability in each is 0; "
+            f"row {row} of X is impossible in every class, by g: a probability in each is 0; "
             f"smooth with pseudocount > 0."
         )
     return g - total[:, None]
@@ -755,7 +746,7 @@ class _NaiveBayes(Classifier):
     def statistics(self, X, y, sample_weight=None):
         """Return the sums over the rows of X from which ``fit`` estimates, as LabelledSums."""
         X = check_array(X)
-        weights = _check_weights(sample_weight, len(X), "sample_weight")
+        weights = check_sample_weight(sample_weight, len(X), chunk=True)
         classes, index = check_labels(y, type(self).__name__)
         if len(index) != len(X):
             raise ValueError(

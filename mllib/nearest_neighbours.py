@@ -17,6 +17,7 @@ from mllib.base import (
     check_choice,
     check_distribution,
     check_features,
+    check_result,
     check_rng,
     check_scalar,
     check_square,
@@ -289,6 +290,7 @@ def check_metric(d, points):
     D = np.array([[float(d(a, b)) for b in points] for a in points])
     apart = ~np.array([[np.array_equal(a, b) for b in points] for a in points])
     merged = np.inf if (D[apart] == 0).any() else 0.0
+    check_result(D - D, "points, by their distances,")
     around = max(float((D - (D[:, [c]] + D[c])).max()) for c in range(len(D)))
     return MetricCheck(
         negative=max(0.0, float(-D.min())),
@@ -625,6 +627,8 @@ def vote_shares(labels, w, K):
         raise ValueError(f"labels must be whole numbers of the shape {w.shape} of w.")
     if labels.min() < 0 or labels.max() >= K:
         raise ValueError(f"labels must lie in 0..{K - 1}, got {labels.min()}..{labels.max()}.")
+    if (w < 0).any() or (w.sum(axis=1) == 0).any():
+        raise ValueError("w must not be negative, nor all zero in a row.")
     shares = np.stack([np.where(labels == c, w, 0).sum(axis=1) for c in range(K)], axis=1)
     return shares / w.sum(axis=1, keepdims=True)
 
@@ -924,6 +928,7 @@ def distance_contrast(X, q):
     X = check_array(X)
     q = check_vector(q, "q", length=X.shape[1])
     far = cdist(X, q[None])[:, 0]
+    check_result(far - far, "X")
     return float((far.max() - far.min()) / far.min()) if far.min() > 0 else np.inf
 
 

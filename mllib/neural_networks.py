@@ -315,6 +315,8 @@ def initialise(sizes, *, gain=1.0, rng):
 def forward(net, X, activation="tanh"):
     """Return the values of all layers: A_l = g(A_{l-1} W_l + 1 b_l^T), A_0 = X, and the scores.
 
+    NaN in an argument comes out as NaN.
+
     Parameters
     ----------
     net : list of Layer
@@ -354,6 +356,8 @@ def backward(net, A, D, activation="tanh"):
     From the last layer to the first: dE/dW_l = A_{l-1}^T D_l, dE/db_l = D_l^T 1 and
     D_{l-1} = g'(Z_{l-1}) * (D_l W_l^T), entry by entry.
 
+    NaN in an argument comes out as NaN.
+
     Parameters
     ----------
     net : list of Layer
@@ -381,6 +385,8 @@ def backward(net, A, D, activation="tanh"):
 
 def loss_and_gradient(net, X, Y, *, activation="tanh", output="identity", alpha=0.0, weights=None):
     """Return E = sum_i s_i E_i + (alpha / 2) sum_l ||W_l||^2 and its gradient.
+
+    NaN in an argument comes out as NaN.
 
     Parameters
     ----------
@@ -419,6 +425,8 @@ def flatten(net):
 
 def unflatten(theta, sizes):
     """Return the layers whose parameters stand in theta; they are views of it, not copies.
+
+    NaN in an argument comes out as NaN.
 
     Parameters
     ----------
@@ -516,6 +524,8 @@ def adam_step(theta, g, memory, *, eta, momentum=0.9, decay=0.999, floor=1e-8):
 
     m and v are the decayed means of the gradients and of their squares, divided by 1 - momentum^t
     and 1 - decay^t, the sums of their weights.
+
+    NaN in an argument comes out as NaN.
 
     Parameters
     ----------

@@ -13,6 +13,7 @@ from scipy.linalg import cho_solve, null_space
 from mllib.base import (
     check_array,
     check_choice,
+    check_result,
     check_scalar,
     check_square,
     check_vector,
@@ -579,6 +580,7 @@ def lagrange_quadratic(P, q, A, b):
         )
     K = np.block([[P, A.T], [A, np.zeros((p, p))]])
     solution = np.linalg.solve(K, np.r_[-q, b])  # (eq-optimization-lagrange-system)
+    check_result(solution, "A, or another argument,")
     x, nu = solution[:d], solution[d:]
     return LagrangePoint(x, nu, float(program.f0(x)), float(curvatures[0]))
 

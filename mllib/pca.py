@@ -22,6 +22,7 @@ from mllib.base import (
     check_features,
     check_fitted,
     check_kernel_values,
+    check_sample_weight,
     check_scalar,
     check_square,
     check_vector,
@@ -119,21 +120,6 @@ class Scaling(NamedTuple):
 # Functions: moments --------------------------------------------------------------------------
 
 
-def _check_weights(weights, n):
-    """Return the weights as a vector, or None."""
-    if weights is None:
-        return None
-    if isinstance(weights, numbers.Real):
-        weights = np.full(n, weights)
-    weights = check_vector(weights, "sample_weight", length=n)
-    if (weights < 0).any() or not weights.any():
-        raise ValueError(
-            "sample_weight must not be negative and not all of it zero: a weight of 2 counts a row "
-            "twice, a weight of 0 leaves it out."
-        )
-    return weights
-
-
 def _blocks(X):
     """Return slices of rows that stay in the cache."""
     size = max(1, 2**16 // X.shape[1])
@@ -167,7 +153,7 @@ def moments(X, weights=None):
            [4., 8.]])
     """
     X = check_array(X)
-    weights = _check_weights(weights, len(X))
+    weights = check_sample_weight(weights, len(X), "weights")
     w = np.ones(len(X)) if weights is None else weights
     mean, scatter = _mean(X, w), np.zeros((X.shape[1], X.shape[1]))
     for rows in _blocks(X):
@@ -208,6 +194,7 @@ def fixed_signs(V):
     array([[ 3.,  1.],
            [-1., -1.]])
     """
+    V = check_array(V, "V")
     size = np.abs(V)
     first = np.argmax(size >= (1 - 1e-8) * size.max(axis=0), axis=0)
     return np.where(V[first, np.arange(V.shape[1])] < 0, -V, V)
@@ -249,12 +236,12 @@ def _whole(k):
     return check_scalar(k, "n_components", low=1, integer=True)
 
 
-def _count(k, values, total, noise, shape):
+def _count(k, values, total, noise, shape, name="X"):
     """Return how many components are kept; variances up to ``noise`` are rounding."""
     rank = int(np.count_nonzero(values > noise))
     if rank == 0:
         raise ValueError(
-            f"X is constant (n_samples = {shape[0]}, n_features = {shape[1]}): there is no "
+            f"{name} is constant (n_samples = {shape[0]}, n_features = {shape[1]}): there is no "
             f"direction in which it varies; pass rows that differ."
         )
     if k is None:
@@ -264,8 +251,8 @@ def _count(k, values, total, noise, shape):
         return min(rank, int(np.searchsorted(held, k * total * (1 - 1e-12))) + 1)
     if k > rank:
         raise ValueError(
-            f"n_components must be at most {rank}, the number of directions in which X varies "
-            f"(n_samples = {shape[0]}, n_features = {shape[1]}), got {k}."
+            f"n_components must be at most {rank}, the number of directions in which {name} varies "
+            f"(n_samples = {shape[0]}, n_features = {shape[1]}), got k = {k}."
         )
     return int(k)
 
@@ -314,7 +301,7 @@ def principal_components(X, k=None, *, weights=None, center=True, method="auto")
     check_choice(method, "method", ("auto", "svd", "covariance", "gram"))
     if not isinstance(center, (bool, np.bool_)):
         raise ValueError(f"center must be True or False, got {center!r}.")
-    weights = _check_weights(weights, len(X))
+    weights = check_sample_weight(weights, len(X), "weights")
     if weights is not None:
         X, weights = X[weights > 0], weights[weights > 0]
     n, d = X.shape
@@ -399,6 +386,12 @@ def components_from_moments(found, k=None):
 def project(X, components):
     """Return the scores z_ij = v_j^T (x_i - mean), shape (n, k).
 
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    components : Components
+        From ``principal_components``.
+
     Examples
     --------
     >>> X = [[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]]
@@ -411,6 +404,12 @@ def project(X, components):
 def reconstruct(Y, components):
     """Return the rows mean + sum_j z_ij v_j, shape (n, d).
 
+    Parameters
+    ----------
+    Y : array of shape (n, k)
+    components : Components
+        From ``principal_components``.
+
     Examples
     --------
     >>> reconstruct([[5.0]], principal_components([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]]))
@@ -421,6 +420,12 @@ def reconstruct(Y, components):
 
 def reconstruction_error(X, components):
     """Return 1/n sum_i ||x_i - x'_i||^2, where x'_i is rebuilt from the scores of x_i.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    components : Components
+        From ``principal_components``.
 
     Examples
     --------
@@ -456,10 +461,10 @@ def _optional(k):
     return k if k is None else _whole(k)
 
 
-def _positive(k, values, K, shape):
+def _positive(k, values, K, shape, name="X"):
     """Return how many eigenvalues of the centred K are kept: k, or all above its rounding."""
     noise = 10 * len(K) * _EPS * max(K.max(), -K.min())
-    return _count(k, values, 0.0, noise, shape)
+    return _count(k, values, 0.0, noise, shape, name)
 
 
 # Functions: kernels --------------------------------------------------------------------------
@@ -498,14 +503,14 @@ def kernel_components(K, k=None):
     (array([ 0.1, -0.1]), array([16.6667]))
     """
     K = check_square(K, "K", symmetric=True)
-    return _kernel_components(K, k, K.shape)
+    return _kernel_components(K, k, K.shape, "K")
 
 
-def _kernel_components(K, k, shape):
+def _kernel_components(K, k, shape, name="X"):
     """Do as ``kernel_components``, for a symmetric K made from data of this shape."""
     n, k = len(K), _optional(k)
     values, A = _largest(_centre(K), n if k is None else min(k, n))
-    k = _positive(k, values, K, shape)
+    k = _positive(k, values, K, shape, name)
     values, A = values[:k], fixed_signs(A[:, :k])
     return KernelComponents(A / np.sqrt(values), values / n, K.mean(axis=0))
 
@@ -553,6 +558,9 @@ def kernel_scores(k_x, components):
     >>> kernel_scores([[0.0], [75.0], [150.0]], found).round(4)
     array([[-10.]])
     """
+    k_x = check_array(k_x, "k_x")
+    if len(k_x) != len(components.means):
+        raise ValueError(f"k_x must have {len(components.means)} rows, got shape {k_x.shape}.")
     return center_kernel_vectors(k_x, components.means).T @ components.alpha
 
 
@@ -604,7 +612,7 @@ def classical_scaling(D, k=None):
     D = _check_distances(D)
     B = center_kernel(-0.5 * D**2)
     values, A = _largest(B, len(B))
-    k = _positive(_optional(k), values, D**2, D.shape)
+    k = _positive(_optional(k), values, D**2, D.shape, "D")
     return Scaling(fixed_signs(A[:, :k]) * np.sqrt(values[:k]), values)
 
 
@@ -643,7 +651,7 @@ def neighbourhood_graph(X, k):
     check_scalar(k, "n_neighbors", low=1, integer=True)
     if k >= n:
         raise ValueError(
-            f"n_neighbors must be below the number of rows, n_samples = {n}, got {k}: a row has "
+            f"n_neighbors must be below the rows of X, n_samples = {n}, got k = {k}: a row has "
             f"{n - 1} others."
         )
     found = neighbours(X, X, k + 1)
@@ -755,6 +763,9 @@ class PCA(Transformer):
 
     def fit(self, X, y=None, sample_weight=None):
         """Fit to the rows of X, shape (n, d); a weight counts a row that often; return self."""
+        if sample_weight is not None:
+            X = check_array(X, min_samples=2)
+            sample_weight = check_sample_weight(sample_weight, len(X))
         return self._keep(
             principal_components(
                 X,
@@ -873,7 +884,7 @@ class KernelPCA(Transformer):
         Rows of weight 0 are left out, also of ``X_fit_``; a precomputed kernel takes no weights.
         """
         X = check_array(X, min_samples=2)
-        s = self._weights = _check_weights(sample_weight, len(X))
+        s = self._weights = check_sample_weight(sample_weight, len(X))
         if s is not None:
             if isinstance(self.kernel, str) and self.kernel == "precomputed":
                 raise ValueError("sample_weight needs the points: pass the kernel itself.")

@@ -476,13 +476,14 @@ def mistake_bound(X, y, w_star):
     >>> mistake_bound([[1.0, 0.0], [0.0, 1.0]], [1, 1], [1.0, 1.0])
     2.0
     """
+    X = check_array(X)
+    w_star = check_vector(w_star, "w_star", length=X.shape[1])
     gamma = functional_margin(w_star, X, y)
     if gamma <= 0:
         raise ValueError(
             f"w_star must classify every example correctly, its margin is {gamma:.3g}: take "
             f"separating_weights(X, y), or check is_separable(X, y)."
         )
-    X, w_star = np.asarray(X, dtype=float), np.asarray(w_star, dtype=float)
     R2 = np.max(np.sum(X**2, axis=1))
     return float(R2 * (w_star @ w_star) / gamma**2)  # (eq-perceptron-bound)
 

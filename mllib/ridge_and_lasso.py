@@ -1201,7 +1201,7 @@ class Ridge(_Linear):
         return self._store(w, data)
 
     def fit_chunks(self, chunks, workers=1):
-        """Fit to chunks (X, y), read one after the other; return self.
+        """Fit to chunks (X, y) or (X, y, sample_weight), one after the other; return self.
 
         The result is that of ``fit`` on all rows together; ``chunks`` may be an iterator, and
         ``workers`` is as in ``mllib.chunks.reduce_chunks``.

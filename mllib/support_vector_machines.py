@@ -1036,7 +1036,7 @@ def binary_problems(index, K, scheme):
     index = np.asarray(index)
     if index.ndim != 1 or not np.isin(index, np.arange(K)).all():
         raise ValueError(f"index must be a vector of classes 0 to {K - 1}.")
-    check_choice(scheme, "multi_class", ("ovo", "ovr"))
+    check_choice(scheme, "scheme", ("ovo", "ovr"))
     if K == 2 or scheme == "ovr":
         everyone = np.arange(len(index))
         classes = [1] if K == 2 else range(K)
@@ -1165,6 +1165,10 @@ class _PrecomputedKernel(_Kernel):
 
 class _MarginClassifier(Classifier):
     """What the estimators of this chapter share: scores, votes and labels."""
+
+    def _problems(self, index, K):
+        way = check_choice(self.multi_class, "multi_class", ("ovo", "ovr"))
+        return binary_problems(index, K, way)
 
     def _scores(self, X):
         return X @ self.coef_.T + self.intercept_
@@ -1310,7 +1314,7 @@ class SVC(_MarginClassifier):
         if isinstance(self.kernel, str) and self.kernel == "precomputed" and len(X) < X.shape[1]:
             X = X[:, kept] if kept[-1] < X.shape[1] else X
         C = np.full(len(X), C) if s is None else C * s
-        problems = binary_problems(index, len(classes), self.multi_class)
+        problems = self._problems(index, len(classes))
         self._kernel = self._make_kernel(X, s)
         rows = _KernelRows(X, self._kernel)
         beta, runs = np.zeros((len(problems), len(X))), []
@@ -1414,9 +1418,9 @@ class HardMarginSVM(SVC):
 
     def fit(self, X, y):
         """Train on X of shape (n, d) and labels y of shape (n,) of separable classes."""
-        if self.kernel == "linear":
+        if isinstance(self.kernel, str) and self.kernel == "linear":
             A, classes, index = check_X_y(X, y, type(self).__name__)
-            for who, signs in binary_problems(index, len(classes), self.multi_class):
+            for who, signs in self._problems(index, len(classes)):
                 Z = add_intercept(A[who] - A[who].mean(axis=0))
                 if separating_weights(Z, signs) is None:
                     raise _not_separable("by a hyperplane")
@@ -1497,7 +1501,7 @@ class LinearSVC(_MarginClassifier):
             "tol": self.tol,
             "max_iter": self.max_iter,
         }
-        problems = binary_problems(index, len(classes), self.multi_class)
+        problems = self._problems(index, len(classes))
         runs = [
             _primal_svm(
                 X if len(who) == len(X) else X[who],

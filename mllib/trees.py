@@ -16,6 +16,7 @@ from mllib.base import (
     check_choice,
     check_features,
     check_fitted,
+    check_sample_weight,
     check_scalar,
     check_targets,
     check_vector,
@@ -125,8 +126,9 @@ def _counts(counts, ndim=None):
         counts = counts.astype(float)
     if counts.size == 0 or (ndim and counts.ndim != ndim):
         raise ValueError("counts must hold a row of class counts for each child.")
-    if np.any(counts < 0) or np.any(counts.sum(axis=-1) <= 0):
-        raise ValueError("counts must not be negative, and no row of them may be empty.")
+    total = counts.sum(axis=-1)
+    if not (np.all(counts >= 0) and np.all(total > 0) and np.all(total < np.inf)):
+        raise ValueError("counts must be finite and not negative, and no row of them empty.")
     return counts
 
 
@@ -596,12 +598,20 @@ def presort(X):
     return np.argsort(np.ascontiguousarray(X.T), axis=1, kind="stable").astype(np.int64)
 
 
-def _check_sample(X, y, w, n_classes, criterion):
+def _check_order(order, shape):
+    """Return row numbers, sorted by each column; the rows are taken as sorted."""
+    order = as_array(order, "order")
+    if order.shape != shape or order.dtype.kind not in "iu":
+        raise ValueError(f"order must have shape {shape} and hold row numbers, as presort(X).")
+    if order.min() < 0 or order.max() >= shape[1]:
+        raise ValueError(f"order must hold row numbers from 0 to {shape[1] - 1}.")
+    return order.astype(np.int64)
+
+
+def _check_sample(X, y, w, n_classes, criterion, name="w"):
     X = check_array(X)
     y = check_vector(y, "y", length=len(X))
-    w = np.ones(len(X)) if w is None else check_vector(w, "sample_weight", length=len(X))
-    if (w < 0).any() or not (w > 0).any():
-        raise ValueError("sample_weight must not be negative, nor zero for every row.")
+    w = check_sample_weight(w, len(X), name, ones=True)
     if n_classes is None:
         check_choice(criterion, "criterion", ("squared_error",))
     else:
@@ -689,9 +699,7 @@ def grow(
     )
     if tried < d and not isinstance(rng, np.random.Generator):
         raise ValueError("rng must be a numpy.random.Generator where max_features is below d.")
-    order = presort(X) if order is None else np.array(order, dtype=np.int64)
-    if order.shape != X.T.shape:
-        raise ValueError(f"order must have shape {X.T.shape}, got {order.shape}.")
+    order = presort(X) if order is None else _check_order(order, X.T.shape)
     if not w.all():
         order = np.ascontiguousarray(order[w[order] > 0].reshape(d, -1))
     deepest = order.shape[1] if max_depth is None else min(max_depth, order.shape[1])
@@ -702,10 +710,10 @@ def grow(
     threshold, weight, impurity = real
     state = np.array([1 if rng is None else rng.integers(1, 2147483647)], dtype=np.int64)
     K = n_classes or 1
-    least = max(min_weight_leaf, np.finfo(float).tiny)
+    least = max(float(min_weight_leaf), np.finfo(float).tiny)
     m = grow_nodes(
         np.ascontiguousarray(X.T), order, y, w, np.empty(K), _CODES[criterion], deepest,
-        min_samples_split, min_samples_leaf, least, min_impurity_decrease, tried, state,
+        min_samples_split, min_samples_leaf, least, float(min_impurity_decrease), tried, state,
         feature, threshold, left, right, rows_of, n, weight, impurity,
     )  # fmt: skip
     feature, threshold, left, right, rows_of, n, weight, impurity = (
@@ -890,8 +898,12 @@ def leaf_boxes(tree, low, high):
     >>> leaves.tolist(), low[:, 0].tolist(), high[:, 0].tolist()
     ([1, 2], [0.0, 0.5], [0.5, 1.0])
     """
+    low = check_vector(low, "low", finite=False)
+    high = check_vector(high, "high", length=len(low), finite=False)
+    if not (low <= high).all():
+        raise ValueError("low must not be above high.")
     m, d = len(tree.left), len(low)
-    lows, highs = np.tile(np.asarray(low, float), (m, 1)), np.tile(np.asarray(high, float), (m, 1))
+    lows, highs = np.tile(low, (m, 1)), np.tile(high, (m, 1))
     if tree.feature.max() >= d:
         raise ValueError(f"low and high must have more than {tree.feature.max()} entries.")
     for t in np.flatnonzero(tree.left >= 0):
@@ -1176,7 +1188,7 @@ class DecisionTreeClassifier(_DecisionTree, Classifier):
     def fit(self, X, y, sample_weight=None):
         """Grow the tree, prune it where asked; return self."""
         X, classes, y = check_X_y(X, y, type(self).__name__, min_classes=1)
-        _, y, w = _check_sample(X, y, sample_weight, len(classes), self.criterion)
+        _, y, w = _check_sample(X, y, sample_weight, len(classes), self.criterion, "sample_weight")
         present = np.flatnonzero(np.bincount(y.astype(int), w))  # a class without weight is absent
         w = w * class_factors(self.class_weight, classes, y.astype(int), w)
         y = np.searchsorted(present, y).clip(max=len(present) - 1)
@@ -1251,7 +1263,7 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
                 f"Found input variables with inconsistent numbers of samples: X has {len(X)} "
                 f"rows, y has {len(y)} entries."
             )
-        _, _, w = _check_sample(X, y, sample_weight, None, self.criterion)
+        _, _, w = _check_sample(X, y, sample_weight, None, self.criterion, "sample_weight")
         return self._grow(X, y, w)
 
     def predict(self, X):

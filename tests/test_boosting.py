@@ -225,8 +225,8 @@ def test_learners_must_answer_with_signs():
     [
         ({"y": [0, 1]}, "y must hold only -1 and [+]1"),
         ({"rounds": 0}, "rounds must be an integer"),
-        ({"w": [0.0, 0.0]}, "sample_weight must not be negative"),
-        ({"w": [-1.0, 1.0]}, "sample_weight must not be negative"),
+        ({"w": [0.0, 0.0]}, "w must not be negative"),
+        ({"w": [-1.0, 1.0]}, "w must not be negative"),
         ({"X": [[np.nan], [0.0]]}, "NaN"),
     ],
 )

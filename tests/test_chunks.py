@@ -411,6 +411,76 @@ def test_linear_models_from_chunks(workers):
                 same(chunked, whole, "rank_ sigma2_")
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_linear_models_from_weighted_chunks(whole):
+    rng = np.random.default_rng(20)
+    X, z = sample(rng, offset=10.0)
+    y = X @ [1.0, 2.0, -1.0] + z + rng.standard_normal(len(X))
+    s = rng.integers(0, 4, len(X)) if whole else rng.random(len(X)) * (rng.random(len(X)) < 0.8)
+    cut = pieces(len(X), 7, rng)
+    s[cut[2]] = 0  # a chunk that does not count
+    parts = [(X[i], y[i], s[i]) for i in cut]
+    for intercept in (True, False):
+        for model in (LinearRegression, partial(Ridge, 7.0)):
+            fit = model(fit_intercept=intercept).fit(X, y, sample_weight=s)
+            chunked = model(fit_intercept=intercept).fit_chunks(iter(parts))
+            same(chunked, fit, "coef_ intercept_ n_features_in_")
+            if isinstance(fit, LinearRegression):
+                same(chunked, fit, "rank_ sigma2_")
+            for first in ([], [(X[cut[2]], y[cut[2]], s[cut[2]])]):  # in any order
+                again = model(fit_intercept=intercept).fit_chunks([*first, *parts])
+                same(again, fit, "coef_ intercept_")
+            if whole:
+                rows = np.repeat(np.arange(len(X)), s)
+                same(chunked, model(fit_intercept=intercept).fit(X[rows], y[rows]), "coef_")
+    with pytest.raises(ValueError, match="sample_weight is not all zero"):
+        LinearRegression().fit_chunks([(X, y, np.zeros(len(X)))])
+    with pytest.raises(ValueError, match="chunk 1: sample_weight must not be negative"):
+        Ridge().fit_chunks([(X, y), (X, y, -np.ones(len(X)))])
+
+
+@pytest.mark.parametrize("family", ["full", "tied", "diag", "spherical"])
+def test_mixtures_from_weighted_chunks(family):
+    rng = np.random.default_rng(21)
+    X, _ = sample(rng, K=2, offset=10.0)
+    s = rng.random(len(X)) * (rng.random(len(X)) < 0.8)
+    cut = pieces(len(X), 5, rng)
+    s[cut[1]] = 0
+    start = MixtureParams(np.full(2, 0.5), X[:2], np.stack([10 * np.eye(3)] * 2))
+    model = partial(GaussianMixture, 2, covariance_type=family, tol=1e-13, max_iter=5000)
+    fit = model(init=start).fit(X, sample_weight=s)
+    chunks = [(X[i], None, s[i]) for i in cut]
+    parts = model(init=start).fit_chunks(chunks)
+    assert fit.converged_
+    assert parts.converged_
+    same(parts, fit, "weights_ means_ covariances_ lower_bound_")
+    twice = model(init=start).fit_chunks([(X, None, 2 * s)])
+    same(twice, fit, "means_ lower_bound_")
+    for init in ("k-means", "random"):
+        drawn = model(init=init, random_state=0).fit_chunks(chunks)
+        assert np.isfinite(drawn.lower_bound_)
+    with pytest.raises(ValueError, match="sample_weight must not be zero for every row"):
+        model(init=start).fit_chunks([(X, None, np.zeros(len(X)))])
+
+
+def test_a_chunk_without_weight_changes_no_moments():
+    X = np.random.default_rng(22).standard_normal((9, 2))
+    nothing = column_moments(X, np.zeros(9))
+    assert nothing.n == (nothing + nothing).n == 0
+    for both in (nothing + column_moments(X), column_moments(X) + nothing):
+        for found, wanted in zip(vars(both).values(), vars(column_moments(X)).values()):
+            np.testing.assert_array_equal(found, wanted)
+
+
+def test_clusters_from_weighted_chunks():
+    rng = np.random.default_rng(23)
+    X, _ = sample(rng, offset=10.0)
+    s, start = rng.integers(0, 4, len(X)), X[:3]
+    parts = [(X[i], None, s[i]) for i in pieces(len(X), 5, rng)]
+    found = KMeans(3, init=start).fit_chunks(parts)
+    same(found, KMeans(3, init=start).fit(X, sample_weight=s), "cluster_centers_ inertia_")
+
+
 def test_linear_models_from_chunks_where_columns_depend():
     rng = np.random.default_rng(2)
     X, _ = sample(rng, n=60)

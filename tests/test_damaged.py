@@ -32,6 +32,7 @@ def test_damaged_calls_say_which_argument_it_is():
     rows = survey([chosen[i] for i in picked], seconds=5)
     found = [row for row in rows if row[0] in ("unnamed", "own", "deep", "nan")]
     assert [row for row in found if not registered(row)] == []
+    assert len(found) <= 5  # of all 63,000 cases 22, each registered
     assert sum(row[0] == "named" for row in rows) > 0.4 * len(rows)
 
 
@@ -163,8 +164,8 @@ def explained(function):
         ([1.0], None, "n must be an int, got None"),
         ([1.0], "a" * 500, "n must be an int, got 'a{70,}"),
         ([], 2, "x is empty: zero-size array"),
-        ([np.nan, 1.0], 2, "x holds NaN or infinity: the result would be NaN"),
-        ([-1.0, np.inf], 2, "x holds NaN or infinity: the result would be NaN"),
+        ("red", 2, "x must be an array"),
+        ([1.0], "red", "n must be an int, got 'red'"),
     ],
 )
 def test_a_foreign_error_is_explained_by_the_documentation(x, n, message):

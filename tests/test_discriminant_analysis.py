@@ -363,21 +363,21 @@ def test_samples_that_cannot_be_fitted_are_refused_with_a_remedy(model):
 def test_small_classes_and_singular_covariances_are_refused_with_a_remedy():
     X, y = IRIS
     one = np.r_[0:51]
-    with pytest.raises(ValueError, match=r"Class 1 has 1 row\(s\).*d \+ 1 = 5.*Regularised"):
+    with pytest.raises(ValueError, match=r"Class 1 of y has 1 row\(s\).*d \+ 1 = 5.*Regularised"):
         QuadraticDiscriminantAnalysis().fit(X[one], y[one])
-    with pytest.raises(ValueError, match=r"Class 2 has 4 row\(s\)"):
+    with pytest.raises(ValueError, match=r"Class 2 of y has 4 row\(s\)"):
         QuadraticDiscriminantAnalysis().fit(X[:104], y[:104])
     LinearDiscriminantAnalysis().fit(X[one], y[one])
     few = np.r_[0:2, 50:52, 100:102]
     with pytest.raises(ValueError, match=r"n = d \+ K = 7 rows.*alpha=0"):
         LinearDiscriminantAnalysis().fit(X[few], y[few])
     for model in (LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis):
-        with pytest.raises(ValueError, match="Feature 4 does not vary"):
+        with pytest.raises(ValueError, match="Feature 4 of X does not vary"):
             model().fit(np.column_stack([X, np.full(150, 0.1)]), y)
         with pytest.raises(ValueError, match="determine another"):
             model().fit(np.column_stack([X, X[:, 0] - 2 * X[:, 1]]), y)
     between = np.column_stack([X, y])  # constant in each class, different between them
-    with pytest.raises(ValueError, match="Feature 4 does not vary"):
+    with pytest.raises(ValueError, match="Feature 4 of X does not vary"):
         LinearDiscriminantAnalysis().fit(between, y)
 
 

@@ -204,7 +204,7 @@ def test_bad_input_is_refused_in_a_sentence(rng):
         (lambda: k_means(X, X[:2], max_iter=0), "max_iter must be an integer"),
         (lambda: k_means(X, X[:2], tol=-1), "tol must be a number"),
         (lambda: k_means(X, X[:2], sample_weight=-np.ones(10)), "sample_weight must not be neg"),
-        (lambda: k_means(X, X[:2], sample_weight=np.zeros(10)), "zero everywhere"),
+        (lambda: k_means(X, X[:2], sample_weight=np.zeros(10)), "not all of it zero"),
         (lambda: k_means_plus_plus(X, 11, rng), "K must be an integer"),
         (lambda: k_means_plus_plus(X, 2, 0), "rng must be"),
         (lambda: seed_centres(X, 2, rng, power=-1), "power must be"),
@@ -233,7 +233,7 @@ def test_bad_input_is_refused_in_a_sentence(rng):
 @pytest.mark.parametrize("d", [2, 20])
 def test_chunks_give_the_fit_in_memory(d, rng):
     X, w = rng.standard_normal((500, d)), rng.uniform(size=500)
-    cuts = [(X[i : i + 77], w[i : i + 77]) for i in range(0, 500, 77)]
+    cuts = [(X[i : i + 77], None, w[i : i + 77]) for i in range(0, 500, 77)]
     start = np.vstack([X[:4], np.full((1, d), 50.0)])  # the last centre begins without rows
     whole = k_means(X, start, sample_weight=w)
     fit = k_means_over_chunks(cuts, start)
@@ -250,6 +250,8 @@ def test_chunks_give_the_fit_in_memory(d, rng):
     assert model.inertia_ == fit.trace[-1]
     with pytest.raises(ChunkError, match="chunk 1"):
         k_means_over_chunks([X, X[:, :1]], start)
+    with pytest.raises(ChunkError, match=r"each chunk must be X or \(X, None, sample_weight\)"):
+        k_means_over_chunks([(X, w)], start)
 
 
 def test_a_fit_to_chunks_draws_its_starts_from_the_first(rng):

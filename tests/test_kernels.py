@@ -243,7 +243,7 @@ def test_default_width_follows_the_scale_and_the_weights():
         (lambda: kernel_ridge(np.eye(2), [1, 2], -1.0), "lam must be"),
         (lambda: kernel_ridge(np.eye(2), [1, 2, 3], 1.0), "y must have 2 entries"),
         (lambda: kernel_ridge(np.eye(2), [1, 2], 1.0, [-1, 1]), "sample_weight must not be neg"),
-        (lambda: kernel_ridge(np.eye(2), [1, 2], 1.0, [0, 0]), "not all zero"),
+        (lambda: kernel_ridge(np.eye(2), [1, 2], 1.0, [0, 0]), "not all of it zero"),
         (lambda: KernelRidge(kernel="cosine").fit(X, Y9), "kernel must be one of"),
         (lambda: KernelRidge(kernel="rbf", ell=0.0).fit(X, Y9), "ell must be"),
         (lambda: KernelRidge(kernel="rbf", ell="auto").fit(X, Y9), "ell must be one of"),

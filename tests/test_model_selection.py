@@ -241,7 +241,7 @@ def test_bad_input_is_refused_in_one_sentence():
     bad[0, 0] = np.nan
     cases = [
         ((Mean(), X, y), {"folds": 7}, "at most the number of samples n=6"),
-        ((Mean(), X, y), {"folds": 1}, "k must be an integer"),
+        ((Mean(), X, y), {"folds": 1}, "folds must be an integer"),
         ((Mean(), X, y), {"folds": []}, "at least one pair"),
         ((Mean(), X, y), {"folds": "five"}, "folds must be a whole number"),
         ((Mean(), X, y), {"folds": [([0, 1], [1, 2])]}, "validate on rows that they train on"),
