@@ -457,6 +457,7 @@ def test_one_hot_round_trip(y):
     assert Y_.shape == (len(y), len(classes))
     assert (Y_.sum(axis=1) == 1).all()
     assert from_one_hot(Y_, classes).tolist() == list(y)
+    assert from_one_hot([[0.0, 1.0], [1.0, 0.0]]).tolist() == [1, 0]
 
 
 def test_one_hot_with_given_classes():

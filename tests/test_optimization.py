@@ -352,6 +352,7 @@ def test_solve_qp_when_the_equalities_leave_one_point():
         (ValueError, {"tol": 0.0}, "tol must be a number in"),
         (Infeasible, {"G": [[1, 0], [-1, 0]], "c": [-1, -1]}, "cannot all hold"),
         (Infeasible, {"A": [[1, 1], [1, 1]], "b": [0, 1]}, "cannot all hold"),
+        (Infeasible, {"A": [[1, 1], [1, 1], [1, -1]], "b": [0, 1, 0]}, "cannot all hold"),
         (Infeasible, {"G": [[0, 0]], "c": [-1]}, "cannot all hold"),
         (Unbounded, {"P": np.zeros((2, 2)), "q": [1, 0]}, "no minimum"),
         (Unbounded, {"P": np.diag([1, 0]), "G": [[0, 1]], "c": [0]}, "no minimum"),
