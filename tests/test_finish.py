@@ -247,7 +247,7 @@ def test_a_drawing_loses_remarks_and_digits_but_no_scale():
         '<g transform="translate(1.23456 2) scale(0.015625 -0.1)"/></svg>'
     )
     assert figures.compact(drawing) == (
-        '<svg viewBox="0 0 5.12345 5"><path id="a.1234" d="M 1.2 0 L 2 3.5"/>'
+        '<svg viewBox="0 0 5.12345 5"><path id="a.1234" d="M 1.2 0l.8 3.5"/>'
         '<g transform="translate(1.2 2) scale(0.015625 -0.1)"/></svg>\n'
     )
     assert figures.compact(figures.compact(drawing)) == figures.compact(drawing)

@@ -47,6 +47,29 @@ _NUMBERS = re.compile(r"(\s(?:d|x|y|points|transform)=\")([^\"]*)")
 _LONG = re.compile(r"-?\d*\.\d{2,}(?![\deE.])")
 
 
+_LINES = re.compile(r"(?:[ML] -?\d+(?:\.\d)? -?\d+(?:\.\d)? ?)+z?")
+
+
+def steps(path):
+    """Return a path of straight lines with each line told as the step from the point before.
+
+    Places stand on the grid of a tenth, so nothing is rounded; any other path stays as it is.
+    """
+    if not _LINES.fullmatch(path):
+        return path
+    told, before = [], (0, 0)
+    for way, x, y in re.findall(r"([ML]) (\S+) (\S+)", path):
+        here = round(10 * float(x)), round(10 * float(y))
+        if way == "M":
+            told.append(f"M {x} {y}")
+        else:
+            dx, dy = (f"{(now - then) / 10:g}" for now, then in zip(here, before, strict=True))
+            told.append(f"l{dx} {dy}")
+        before = here
+    short = re.sub(r"(?<!\d)0\.", ".", "".join(told)).replace(" -", "-")
+    return short + ("z" if path[-1] == "z" else "")
+
+
 def compact(svg):
     """Return an SVG without remarks and line breaks, its points on a grid of a tenth.
 
@@ -60,7 +83,7 @@ def compact(svg):
     def data(match):
         places = re.split(r"(scale\([^)]*\)|matrix\([^)]*\)|rotate\([^)]*\))", match[2])
         places[::2] = [_LONG.sub(shorter, place) for place in places[::2]]
-        return match[1] + " ".join("".join(places).split())
+        return match[1] + steps(" ".join("".join(places).split()))
 
     svg = re.sub(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
