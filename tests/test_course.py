@@ -283,7 +283,7 @@ def test_a_page_says_licence_and_citation_and_nothing_dead():
 def test_with_the_address_of_the_repository_a_page_leads_to_its_source():
     book = BOOK._replace(repository="https://github.com/owner/name", folder="book", pdf=True)
     assert "This chapter" not in share.shared(PAGE, WHERE, book)
-    book = book._replace(pdfs=frozenset({"perceptron"}))
+    book = book._replace(pdfs=("perceptron",))
     html = share.shared(PAGE, WHERE, book)
     at = "main/book/chapters/part/perceptron.md"
     assert f'href="https://github.com/owner/name/blob/{at}"' in html

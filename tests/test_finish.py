@@ -9,6 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from _ext import once  # noqa: E402
 from _ext.setting import figures  # noqa: E402
 from _ext.shipping import access, bundle, weight  # noqa: E402
 
@@ -246,8 +247,8 @@ def test_a_drawing_loses_remarks_and_digits_but_no_scale():
         '<g transform="translate(1.23456 2) scale(0.015625 -0.1)"/></svg>'
     )
     assert figures.compact(drawing) == (
-        '<svg viewBox="0 0 5.12345 5"><path id="a.1234" d="M 1.23 0 L 2 3.5"/>'
-        '<g transform="translate(1.23 2) scale(0.015625 -0.1)"/></svg>\n'
+        '<svg viewBox="0 0 5.12345 5"><path id="a.1234" d="M 1.2 0 L 2 3.5"/>'
+        '<g transform="translate(1.2 2) scale(0.015625 -0.1)"/></svg>\n'
     )
     assert figures.compact(figures.compact(drawing)) == figures.compact(drawing)
 
@@ -266,3 +267,29 @@ def test_the_search_index_keeps_words_and_years_and_no_other_numbers():
     slim = weight.slim(index)
     assert slim == 'Search.setIndex({"terms":{"novikoff":1,"l1":[2,3],"1962":4},"x":{}})'
     assert weight.slim(slim) == slim
+
+
+# From build to build ---
+
+
+def test_what_was_made_of_a_text_is_kept_until_something_changes(tmp_path):
+    made = []
+
+    def doubled(text, times=2):
+        made.append(text)
+        return text * times
+
+    keep = once.Kept(tmp_path / "kept", b"salt")
+    assert [keep(doubled, "ab\r\n"), keep(doubled, "ab\r\n"), keep(doubled, "ab", 3)] == [
+        "ab\r\n" * 2,
+        "ab\r\n" * 2,
+        "ababab",
+    ]
+    assert made == ["ab\r\n", "ab"]
+    again = once.Kept(tmp_path / "kept", b"salt")
+    assert again(doubled, "ab", 3) == "ababab"
+    assert len(made) == 2
+    again.forget()  # what this build did not ask for
+    assert len(list((tmp_path / "kept").iterdir())) == 1
+    assert once.Kept(tmp_path / "kept", b"other")(doubled, "ab", 3) == "ababab"
+    assert len(made) == 3

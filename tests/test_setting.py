@@ -101,6 +101,7 @@ def test_code_has_elements_for_what_is_coloured():
 
     written = highlight("def f(x=y):\n    return x.y[0]", PythonLexer(), quick.Fewer())
     assert '<span class="k">return</span> x.y[<span class="mi">0</span>]' in written
+    assert '(x<span class="o">=</span>y)' in written
     assert "<pre><span" in highlight("\n\n1", PythonLexer(stripnl=False), quick.Fewer())
     assert "<pre>x" in highlight("x", PythonLexer(), quick.Fewer())
 
@@ -131,3 +132,35 @@ def test_the_contents_keep_titles_and_lists_of_pages():
     assert titles.astext().split() == ["page"]
     assert [tree["entries"] for tree in titles.findall(addnodes.toctree)] == [[(None, "other")]]
     assert whole.astext().split() == ["page", "section", "part"]
+
+
+def test_figures_have_their_numbers_when_another_page_has_changed(tmp_path):
+    from small_site import build
+
+    def figures(*names):
+        drawn = "```{figure} a.png\n:name: NAME\n\nThe *caption* of NAME.\n```"
+        return "\n\n## A section\n\n".join(drawn.replace("NAME", name) for name in names)
+
+    def numbers(page):
+        html = (tmp_path / "html" / f"{page}.html").read_text(encoding="utf-8")
+        return re.findall(r'caption-number">Fig. ([\d.]+) ', html)
+
+    source = tmp_path / "source"
+    source.mkdir()
+    pixel = "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489"
+    pixel += "0000000d49444154789c6360000002000001e221bc330000000049454e44ae426082"
+    (source / "a.png").write_bytes(bytes.fromhex(pixel))
+    (source / "index.md").write_text("# Book\n\n```{toctree}\n:numbered:\none\ntwo\n```\n")
+    (source / "one.md").write_text(f"# One\n\n{figures('a', 'b')}\n")
+    stated = "```{prf:definition} Of pages\n:label: t\n\nThey change.\n```"
+    (source / "two.md").write_text(f"# Two\n\n{figures('c')}\n\n{stated}\n\nSee {{numref}}`a`.\n")
+    assert build(tmp_path, "_ext.setting.quick", results_file="none.yml") == []
+    assert (numbers("one"), numbers("two")) == (["1.1", "1.2"], ["2.1"])
+    (source / "one.md").write_text(f"# One\n\n{figures('z', 'a', 'b')}\n")
+    assert build(tmp_path, "_ext.setting.quick", results_file="none.yml") == []
+    assert (numbers("one"), numbers("two")) == (["1.1", "1.2", "1.3"], ["2.1"])
+    two = (tmp_path / "html" / "two.html").read_text(encoding="utf-8")
+    assert "Fig. 1.2</span></a>" in two
+    (source / "index.md").write_text("# Book\n\n```{toctree}\n:numbered:\ntwo\none\n```\n")
+    assert build(tmp_path, "_ext.setting.quick", results_file="none.yml") == []
+    assert (numbers("one"), numbers("two")) == (["2.1", "2.2", "2.3"], ["1.1"])

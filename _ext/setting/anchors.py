@@ -14,11 +14,10 @@ _BLOCK = re.compile(
     re.DOTALL,
 )
 _FIGURE = re.compile(
-    r'((?:<span class="caption-number">[^<]*</span>)?<span class="caption-text">'
-    r"(?:(?!</figcaption>).)*?)"
-    r'<a class="headerlink" href="#([^"]+)" title="Link to this (?:image|table|code)">#</a>',
-    re.DOTALL,
+    r'<a class="headerlink" href="#([^"]+)" title="Link to this (?:image|table|code)">#</a>'
 )
+_CAPTION = '<span class="caption-text">'
+_NUMBER = re.compile(r'<span class="caption-number">([^<]*)</span>\Z')
 _CLAIM = re.compile(r'id="(claim-[^"]+)"|<p class="claim-badge">(.*?)</p>')
 _PLACE = re.compile(r'(<p id="(?!id\d+")([^"]+)"[^>]*>)(.*?)(</p>)', re.DOTALL)
 _PROOF = re.compile(
@@ -56,9 +55,12 @@ def linked(html, titles=None):
         return f"{head}{title} {link(anchor, what)}{tail}"
 
     def figure(match):
-        number = re.search(r'<span class="caption-number">([^<]*)</span>', match[1])
+        begin = html.rfind(_CAPTION, 0, match.start())
+        if begin < 0 or html.find("</figcaption>", begin, match.start()) >= 0:
+            return match[0]
+        number = _NUMBER.search(html, max(0, begin - 200), begin)
         what = plain(number[1]) if number else "this figure"
-        return f"{match[1]} {link(match[2], what)}"
+        return f" {link(match[1], what)}"
 
     anchor_of_claim = None
 

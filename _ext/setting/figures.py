@@ -44,17 +44,17 @@ def darkened(svg):
 
 
 _NUMBERS = re.compile(r"(\s(?:d|x|y|points|transform)=\")([^\"]*)")
-_LONG = re.compile(r"-?\d*\.\d{3,}(?![\deE.])")
+_LONG = re.compile(r"-?\d*\.\d{2,}(?![\deE.])")
 
 
 def compact(svg):
-    """Return an SVG without remarks and line breaks, its points on a grid of a hundredth.
+    """Return an SVG without remarks and line breaks, its points on a grid of a tenth.
 
     Scales keep their digits: a factor is no place.
     """
 
     def shorter(match):
-        number = f"{float(match[0]):.2f}".rstrip("0").rstrip(".")
+        number = f"{float(match[0]):.1f}".rstrip("0").rstrip(".")
         return "0" if number in ("-0", "") else number
 
     def data(match):
@@ -77,7 +77,12 @@ def size_of(svg):
     return tuple(round(float(side) * scale) for side in match.groups())
 
 
-def pair(html, page):
+def afresh(make, text):
+    """Return ``make(text)``."""
+    return make(text)
+
+
+def pair(html, page, keep=afresh):
     """Return the page with a dark twin beside each SVG image, and write the twins.
 
     Parameters
@@ -86,6 +91,8 @@ def pair(html, page):
         The page.
     page : Path
         Where it stands; the images are found from there.
+    keep : callable
+        Given a function and a text, returns what it makes of it, perhaps from an earlier build.
     """
 
     def twins(match):
@@ -96,9 +103,9 @@ def pair(html, page):
         svg = drawn.read_text(encoding="utf-8")
         twin = drawn.with_name(f"{drawn.stem}-dark.svg")
         if not twin.exists():
-            svg = compact(svg)
+            svg = keep(compact, svg)
             drawn.write_text(svg, encoding="utf-8")
-            twin.write_text(darkened(svg), encoding="utf-8")
+            twin.write_text(keep(darkened, svg), encoding="utf-8")
         size = size_of(svg)
         added = 'loading="lazy"'
         if size and not re.search(r"\s(?:width|height|style)=", image):

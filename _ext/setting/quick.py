@@ -1,18 +1,24 @@
 """What Sphinx does again for every page, and need do once.
 
 The contents beside a page show the titles of all pages. Sphinx copies the headings of every page
-for that and then removes all but the titles; here they are removed once. Code is written without
-elements for names and punctuation, which have the colour of plain text.
+for that and then removes all but the titles; here they are removed once. To number the figures it
+reads every page again when one has changed; here what is numbered on a page is kept, and a page
+that tells a number of another page follows it. Code is written without elements for names, dots and
+punctuation, which have the colour of plain text.
 """
+
+from pathlib import Path
 
 from docutils import nodes
 from pygments.formatters import HtmlFormatter
 from pygments.token import Token
 from sphinx import addnodes
 from sphinx.builders import html as builder
+from sphinx.environment.collectors.toctree import TocTreeCollector
 from sphinx.highlighting import PygmentsBridge
 
 _global_toctree = builder.global_toctree_for_doc
+_assign_figure_numbers = TocTreeCollector.assign_figure_numbers
 
 #: Kinds of code that have the colour of the text around them.
 UNCOLOURED = frozenset("n nn nx p pm w".split())
@@ -56,14 +62,85 @@ def global_toctree(env, docname, building, *args, **options):
         env.tocs = whole
 
 
+def bones(node, numbered):
+    """Return copies of what numbering looks at beneath a node: sections, contents, the numbered.
+
+    Parameters
+    ----------
+    node : docutils Element
+    numbered : callable
+        Tells whether an element may have a number.
+    """
+    found = []
+    for part in node.children:
+        if not isinstance(part, nodes.Element):
+            continue
+        beneath = bones(part, numbered)
+        if not isinstance(part, (nodes.section, addnodes.toctree)) and not numbered(part):
+            found += beneath
+            continue
+        copy = part.copy()
+        titles = [one for one in part.children if isinstance(one, (nodes.caption, nodes.title))]
+        copy += [type(title)("", title.astext()) for title in titles]
+        copy += beneath
+        copy.rawsource, copy.document = "", None
+        found.append(copy)
+    return found
+
+
+def by_id(numbers):
+    """Return {id: number} of all that is numbered."""
+    kinds = (kind for page in numbers.values() for kind in page.values())
+    return {name: number for kind in kinds for name, number in kind.items()}
+
+
+def assign_figure_numbers(collector, env):
+    """Number the figures, with what is kept of the pages that did not change.
+
+    Returns
+    -------
+    list of str
+        The pages to write again: where a number has changed, and where such a number is told.
+    """
+    domains = list(env.domains.values())
+    kept = env.__dict__.setdefault("book_bones", {})
+
+    def numbered(node):
+        return any(domain.get_enumerable_node_type(node) for domain in domains)
+
+    def get_doctree(docname):
+        about = Path(env.doctreedir, f"{docname}.doctree").stat()
+        stamp = about.st_mtime_ns, about.st_size
+        if kept.get(docname, (None,))[0] != stamp:
+            whole, page = type(env).get_doctree(env, docname), nodes.container()
+            page += bones(whole, numbered)
+            links = whole.findall(addnodes.pending_xref)
+            page["tells"] = {link.get("reftarget", "").lstrip("#") for link in links}
+            kept[docname] = stamp, page
+        return kept[docname][1]
+
+    env.get_doctree = get_doctree
+    try:
+        changed = _assign_figure_numbers(collector, env)
+    finally:
+        del env.get_doctree
+    before, after = env.__dict__.get("book_numbers", {}), by_id(env.toc_fignumbers)
+    env.book_numbers = after
+    moved = {name for name in before if after.get(name) != before[name]}
+    telling = [name for name, (_, page) in kept.items() if page["tells"] & moved]
+    return [*changed, *(name for name in telling if name in env.all_docs)]
+
+
 class Fewer(HtmlFormatter):
     """Writes code without elements that no style colours."""
 
     def _format_lines(self, tokensource):
-        def colour(kind):
+        def colour(kind, text):
+            if text == "." and kind is Token.Operator:  # it joins names and looks like them
+                return Token.Punctuation
             return Token.String.Double if kind in STRINGS else kind
 
-        return super()._format_lines((colour(kind), text) for kind, text in tokensource)
+        return super()._format_lines((colour(kind, text), text) for kind, text in tokensource)
 
     def _wrap_pre(self, inner):
         (is_line, head), *lines = super()._wrap_pre(inner)
@@ -77,7 +154,8 @@ class Fewer(HtmlFormatter):
 
 
 def setup(app):
-    """Put both in the place of what Sphinx does."""
+    """Put these in the place of what Sphinx does."""
     builder.global_toctree_for_doc = global_toctree
+    TocTreeCollector.assign_figure_numbers = assign_figure_numbers
     PygmentsBridge.html_formatter = Fewer
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -46,7 +46,7 @@ UNSCRIPTED = """<noscript><style>
 _REPLACED = (
     # One description of the view, no marks for services that the book does not use.
     (r'(<meta name="viewport"[^>]*>)((?:.|\n)*?)(?=</head>)', "_viewport"),
-    (r'\s*<meta name="docsearch:[^>]*>', ""),
+    (r'<meta name="docsearch:[^>]*>', ""),
     # Colours before the page is drawn.
     (r'<script data-cfasync="false">(?:.|\n)*?</script>', lambda m: COLOURS),
     (r"<noscript>\s*<style>\s*\.pst-js-only[^<]*</style>\s*</noscript>", lambda m: UNSCRIPTED),
@@ -58,7 +58,7 @@ _REPLACED = (
         "",
     ),
     (r'<footer class="bd-footer">\s*</footer>', ""),
-    (r'\s*<div id="searchbox"></div>', ""),
+    (r'<div id="searchbox"></div>', ""),
     # Landmarks and dialogues with names.
     (
         r'<div id="pst-primary-sidebar"(?! role)',
@@ -98,8 +98,7 @@ _REPLACED = (
         r'(<button class="[^"]*theme-switch-button[^>]*?)aria-label="[^"]*" data-bs-title="[^"]*"',
         r'\1aria-label="Colours" title="Colours: light, dark or as the system"',
     ),
-    (r' data-bs-placement="\w+" data-bs-toggle="tooltip"', ""),
-    (r'\s+data-bs-placement="\w+"\s+data-bs-toggle="tooltip"', ""),
+    (r'"\s+data-bs-placement="\w+"\s+data-bs-toggle="tooltip"', '"'),
     (r'<(i|span) class="(fa[srb]?[ -])', r'<\1 aria-hidden="true" class="\2'),
     (r'(<i aria-hidden="true" class="theme-switch[^>]*?) title="[^"]*"', r"\1"),
     (r'<span class="colon">:</span>', ":"),
@@ -166,7 +165,8 @@ def described(html):
     if re.search(r'<meta\b[^>]*\bname="description"', html):
         return html
     article = html[max(0, html.find("<article")) :]
-    for paragraph in re.findall(r"<p(?: class=\"lead\")?>((?:.|\n)*?)</p>", article):
+    for found in re.finditer(r'<p(?: class="lead")?>(.*?)</p>', article, re.DOTALL):
+        paragraph = found[1]
         text = re.sub(r"^\s*<strong>.*?</strong>", "", paragraph)  # "The question."
         text = " ".join(unescape(re.sub(r"<[^>]+>", "", text)).split())
         if "katex" not in paragraph and len(text) > 60:

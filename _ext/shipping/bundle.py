@@ -142,6 +142,11 @@ def names_in(pages, scripts):
     return names
 
 
+def named(html):
+    """Return every class and id of a page, with spaces between."""
+    return " ".join(sorted(names_in([html], [])))
+
+
 def moved(style, folder):
     """Return a style sheet with the addresses in it seen from the folder of static files."""
 
@@ -303,13 +308,27 @@ def scripted(html, name, version):
     return html.replace("</head>", f"{script}</head>", 1)
 
 
-def site(folder):
-    """Join the styles and scripts of the site in ``folder``."""
+def afresh(make, text, *given):
+    """Return ``make(text, *given)``."""
+    return make(text, *given)
+
+
+def outlined(html, name, version):
+    """Return the page with ``page.js``, what is far down marked."""
+    return distant(scripted(html, name, version))
+
+
+def site(folder, keep=afresh):
+    """Join the styles and scripts of the site in ``folder``.
+
+    ``keep``, given a function, a text and more, returns what the function makes of them, perhaps
+    from an earlier build.
+    """
     folder = Path(folder)
     static = folder / "_static"
     version = hashlib.sha256((static / "web" / "page.js").read_bytes()).hexdigest()[:10]
     pages = {
-        page: distant(scripted(page.read_text(encoding="utf-8"), page.name, version))
+        page: keep(outlined, page.read_text(encoding="utf-8"), page.name, version)
         for page in sorted(folder.glob("**/*.html"))
         if static not in page.parents
     }
@@ -318,7 +337,7 @@ def site(folder):
     for pattern in REPLACED.replace("\\", "").split("|"):
         (static / pattern).unlink(missing_ok=True)
     scripts = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("**/*.js"))]
-    names = names_in(pages.values(), scripts)
+    names = names_in([], scripts).union(*(keep(named, html).split() for html in pages.values()))
     sheets, done = {}, set()
     for page, html in pages.items():
         links = _SHEET.findall(html)

@@ -5,6 +5,7 @@ import re
 import shutil
 from pathlib import Path
 
+from _ext.once import Kept
 from _ext.registers import register, verdicts
 from _ext.setting import anchors, exercises, figures, previews
 from _ext.shipping import access, bundle, library, players, share, weight
@@ -90,6 +91,20 @@ def downloads(html):
     )
 
 
+def mended(html, name):
+    """Return a page without what it does not use and with the theme's faults mended."""
+    return access.described(access.repaired(lighter(html, name)))
+
+
+def made_by(*facts):
+    """Return a mark of the code that finishes pages, and of further facts that it uses."""
+    code = sorted(path for path in WEB.parents[1].glob("**/*") if path.suffix in {".py", ".js"})
+    digest = hashlib.sha256(repr(facts).encode())
+    for path in code:
+        digest.update(path.read_bytes())
+    return digest.digest()
+
+
 def site(folder, pdf=False):
     """Finish the site in ``folder``; ``pdf``: it has the whole book as ``book.pdf``.
 
@@ -101,13 +116,16 @@ def site(folder, pdf=False):
     shutil.copy(COPY_TEX, folder / "_static" / "web")
     results = register.load(WEB.parents[2] / "chapters" / "results.yml")
     titles = anchors.titles_of(results)
+    keep = Kept(folder.parent / "pages", made_by(book, titles))
+
+    def citable(html, name):
+        html = anchors.linked(share.shared(html, name, book), titles)
+        return exercises.plainer(verdicts.switched(downloads(with_scripts(html))))
+
     for page in sorted(folder.glob("**/*.html")):
-        html = lighter(page.read_text(encoding="utf-8"), page.name)
-        html = access.described(access.repaired(html))
-        html = players.attach(figures.pair(html, page), page)
-        html = share.shared(html, page.relative_to(folder).as_posix(), book)
-        html = verdicts.switched(downloads(with_scripts(anchors.linked(html, titles))))
-        html = exercises.plainer(html)
+        html = keep(mended, page.read_text(encoding="utf-8"), page.name)
+        html = players.attach(figures.pair(html, page, keep), page)
+        html = keep(citable, html, page.relative_to(folder).as_posix())
         page.write_text(html, encoding="utf-8")
     library.site(folder, results, titles)
     previews.write(folder)
@@ -116,5 +134,6 @@ def site(folder, pdf=False):
     index = folder / "searchindex.js"
     index.write_text(weight.slim(index.read_text(encoding="utf-8")), encoding="utf-8")
     weight.trim(folder)
-    bundle.site(folder)
+    bundle.site(folder, keep)
+    keep.forget()
     share.site(folder, book)

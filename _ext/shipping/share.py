@@ -41,7 +41,7 @@ class About(NamedTuple):
     folder: str = ""  #: where in the repository the book lies
     address: str = ""  #: where the site is published, with a final slash, or empty
     pdf: bool = False  #: whether the site has the whole book as ``book.pdf``
-    pdfs: frozenset = frozenset()  #: pages that the site has as ``pdf/name.pdf``
+    pdfs: tuple = ()  #: pages that the site has as ``pdf/name.pdf``
 
 
 def about(root, pdf=False, pdfs=()):
@@ -61,7 +61,7 @@ def about(root, pdf=False, pdfs=()):
         folder=(source.get("path_to_book") or "").strip("/"),
         address=f"{address}/" if address else "",
         pdf=pdf,
-        pdfs=frozenset(pdfs),
+        pdfs=tuple(sorted(pdfs)),
     )
 
 
