@@ -13,10 +13,28 @@ from compare import compare_by_meaning  # noqa: E402
 
 
 def pytest_collectstart(collector):
-    """Let nbval compare pictures too: by default it skips PNG and JPEG."""
+    """Let nbval compare pictures too, which it skips by default, and start a kernel once more."""
     if hasattr(collector, "skip_compare"):
+        start_kernels_again()
         pictures = ("image/png", "image/jpeg")
         collector.skip_compare = tuple(key for key in collector.skip_compare if key not in pictures)
+
+
+def start_kernels_again():
+    """Let nbval try twice: a kernel whose port another process took meanwhile never answers."""
+    from nbval import kernel
+
+    once = kernel.start_new_kernel
+    if once.__module__ != kernel.__name__:
+        return
+
+    def start_new_kernel(*args, **named):
+        try:
+            return once(*args, **named)
+        except RuntimeError:
+            return once(*args, **named)
+
+    kernel.start_new_kernel = start_new_kernel
 
 
 def pytest_itemcollected(item):

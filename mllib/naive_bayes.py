@@ -642,7 +642,7 @@ def log_posterior(g):
     if not np.isfinite(total).all():
         row = int(np.argmin(np.isfinite(total)))
         raise ValueError(
-            f"row {row} of X is impossible in every class, by g: a probability in each is 0; "
+            f"row {row} of X is impossible in every class, g = -inf: a probability in each is 0; "
             f"smooth with pseudocount > 0."
         )
     return g - total[:, None]
