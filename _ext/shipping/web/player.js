@@ -28,7 +28,8 @@
 
   const start = async (box) => {
     const film = await fetched(box.dataset.player);
-    if (!film) return;
+    const bar = box.querySelector(".player-bar");
+    if (!film || !bar) return; // it did not come, or the figure has been emptied meanwhile
     const still = box.parentElement.querySelector("img.only-light");
     const say = box.querySelector(".player-say"), last = film.frames.length - 1;
     const picture = document.createElement("div");
@@ -79,7 +80,6 @@
       playing(false);
       show(Number(slider.value));
     });
-    const bar = box.querySelector(".player-bar");
     bar.setAttribute("role", "group");
     bar.setAttribute("aria-label", "Steps of the run");
     bar.replaceChildren(play, before, slider, after, count);
