@@ -22,6 +22,7 @@ import json
 import re
 from collections import defaultdict
 from pathlib import Path
+from types import SimpleNamespace
 
 from docutils import nodes
 from sphinx import addnodes
@@ -142,6 +143,14 @@ class FillPlaces(SphinxPostTransform):
             for test in self.tests.get(dotted, ()):
                 count[test] += 1
         return sorted(count, key=lambda test: (not test.startswith(own), -count[test], test))
+
+    def beside(self, slug):
+        """Return what lists tell of the claims of a chapter that does not stand on its page."""
+        objects = self.env.domaindata["py"]["objects"]
+        return [
+            (self.tests_for(claim, slug), [objects.get(dotted) for dotted in claim.code])
+            for claim in self.pages[self.chapters[slug]].claims
+        ]
 
     def facts(self, entry, docname, claim):
         """Return the lines that tell code, tests and sources of a result."""
@@ -497,15 +506,22 @@ def ahead(app, env):
 
 
 def outdated(app, env):
-    """Name the pages whose lists must be written again because another page changed."""
+    """Name the pages whose lists must be written again because another page or a test changed."""
     pages = getattr(env, "book_pages", {})
-    digest = hashlib.sha256(repr(sorted(pages.items())).encode()).hexdigest()
-    if digest == getattr(env, "book_digest", None):
-        return []
-    env.book_digest = digest
-    return [
-        name for name in (app.config.results_page, app.config.errata_page) if name in env.found_docs
-    ]
+    writer = FillPlaces(nodes.document(SimpleNamespace(env=env, language_code="en"), None))
+    writer.gather()
+    lists = (app.config.results_page, app.config.errata_page)
+    facts = {name: pages for name in lists if name in env.found_docs}
+    facts |= {
+        docname: writer.beside(slug)
+        for slug, docname in writer.chapters.items()
+        if docname in pages
+    }
+    before = getattr(env, "book_lists", {})
+    env.book_lists = {
+        docname: hashlib.sha256(repr(fact).encode()).hexdigest() for docname, fact in facts.items()
+    }
+    return [name for name, digest in env.book_lists.items() if before.get(name, digest) != digest]
 
 
 def chapter_pages(app):
@@ -524,7 +540,9 @@ def chapter_pages(app):
     writer = FillPlaces(base)
     env.temp_data["docname"] = index
     writer.gather()
-    common = (env.toc_fignumbers, _numbers(env), app.config.book_code, env.titles[index].astext())
+    titles = sorted((docname, title.pformat()) for docname, title in env.titles.items())
+    trees = sorted(env.toctree_includes.items())  # every page has the menu
+    common = (env.toc_fignumbers, _numbers(env), app.config.book_code, titles, trees)
     entries = {entry["id"]: entry for entry in writer.results}
     for i, slug in enumerate(writer.shown):
         docname = blocks.entry_page(app.config, slug)
@@ -538,7 +556,7 @@ def chapter_pages(app):
             planted.blocks(env.srcdir).get(slug),
             pairs,
             [entries[name] for name in writer.sorted(itertools.chain(*pairs))],
-            [writer.tests_for(claim, slug) for claim in writer.pages[own].claims],
+            writer.beside(slug),
             writer.kills,
             [(link, env.titles[writer.chapters[link]].astext()) for link in beside],
         )
@@ -569,6 +587,9 @@ def chapter_pages(app):
             "next": step(i + 1),
         }
         yield docname, context, "page.html"
+    for slug in before.keys() - after.keys():
+        left = builder.get_outfilename(blocks.entry_page(app.config, slug))
+        Path(left).unlink(missing_ok=True)
     env.temp_data.clear()
     kept.write_text(json.dumps(after))
 
