@@ -44,6 +44,9 @@ from _ext.registers import (
     verdicts,
 )
 
+#: How many tests an entry names; a row of a table names one less.
+LISTED = 3
+
 # -- places ----------------------------------------------------------------------------------------
 
 
@@ -147,10 +150,12 @@ class FillPlaces(SphinxPostTransform):
     def beside(self, slug):
         """Return what lists tell of the claims of a chapter that does not stand on its page."""
         objects = self.env.domaindata["py"]["objects"]
-        return [
-            (self.tests_for(claim, slug), [objects.get(dotted) for dotted in claim.code])
-            for claim in self.pages[self.chapters[slug]].claims
-        ]
+        facts = []
+        for claim in self.pages[self.chapters[slug]].claims:
+            listed = self.tests_for(claim, slug)
+            code = [objects.get(dotted) for dotted in claim.code]
+            facts.append((listed[:LISTED], len(listed), code))
+        return facts
 
     def facts(self, entry, docname, claim):
         """Return the lines that tell code, tests and sources of a result."""
@@ -166,10 +171,10 @@ class FillPlaces(SphinxPostTransform):
             for dotted in claim.code:
                 code += [self.code(dotted), nodes.Text(", ")]
             listed = self.tests_for(claim, entry["chapter"])
-            for test in listed[:3]:
+            for test in listed[:LISTED]:
                 tests += [nodes.literal("", test), nodes.Text(", ")]
-            if len(listed) > 3:
-                tests += [nodes.Text(f"and {len(listed) - 3} more"), nodes.Text("")]
+            if len(listed) > LISTED:
+                tests += [nodes.Text(f"and {len(listed) - LISTED} more"), nodes.Text("")]
         row("Code", code[:-1])
         row("Tests", tests[:-1])
         sources = "; ".join(entry.get("sources") or [])
@@ -438,7 +443,7 @@ class FillPlaces(SphinxPostTransform):
             if claim is not None:
                 for dotted in claim.code:
                     code += [self.code(dotted), nodes.Text(", ")]
-                for test in self.tests_for(claim, entry["chapter"])[:2]:
+                for test in self.tests_for(claim, entry["chapter"])[: LISTED - 1]:
                     tests += [nodes.literal("", test.partition("::")[2]), nodes.Text(", ")]
                 for kind in dict.fromkeys(v.kind for v in claim.verdicts):
                     marks += [verdicts.chip(kind), nodes.Text(" ")]
