@@ -19,6 +19,15 @@ MODULE = '''
 """A small module."""
 
 import os
+from typing import NamedTuple
+
+import numpy as np
+
+from mllib.compiled import compiled
+
+
+class Word(NamedTuple):
+    text: str
 
 
 def area(a, b):
@@ -65,6 +74,27 @@ def never(x):
 
 def scaled(x, factor=1):
     return factor * x
+
+
+def word(text):
+    return Word(text)
+
+
+@compiled
+def total(x):
+    s = 0.0
+    for i in range(len(x)):
+        s += x[i]
+    return s
+
+
+@compiled
+def mean(x):
+    return total(x) / len(x)
+
+
+def middle(x):
+    return mean(np.array(x))
 '''
 
 CHAPTER = """---
@@ -88,7 +118,7 @@ kernelspec:
 
 ```{code-cell} ipython3
 from mllib.course import claim
-from toys.toy import area, countdown, crash, greedy, half, idle, ratio, scaled, shade
+from toys.toy import area, countdown, crash, greedy, half, idle, middle, ratio, scaled, shade, word
 ```
 
 ```{code-cell} ipython3
@@ -110,6 +140,11 @@ _ = countdown(3), idle(3), crash(3), greedy(4)
 ```
 
 ```{code-cell} ipython3
+assert middle([1.0, 3.0]) == 2
+```
+
+```{code-cell} ipython3
+word("this")
 print(shade(3), scaled(2, factor=3))
 ```
 """
@@ -171,8 +206,8 @@ def test_what_only_the_output_shows_is_told_apart_from_what_nothing_shows(done):
     _, text = done
     assert ends(text, "shade") == {"output only": 4}
     assert "alive" in ends(text, "idle")
-    assert "output only toy:27  shade  x + 1  ->  x - 1" in text
-    assert "toy:31  idle  x * 1  ->  x / 1" in text
+    assert "output only toy:36  shade  x + 1  ->  x - 1" in text
+    assert "toy:40  idle  x * 1  ->  x / 1" in text
 
 
 def test_what_is_printed_and_never_run_is_a_survivor(done):
@@ -184,6 +219,19 @@ def test_what_is_printed_and_never_run_is_a_survivor(done):
 def test_an_argument_that_is_ignored_is_seen_where_it_is_passed(done):
     _, text = done
     assert "scaled  factor ignored  ->  factor = 1" in text
+
+
+def test_a_compiled_loop_is_broken_for_all_that_call_it(done, tmp_path):
+    anew = run(made(tmp_path), "--patience", "0").stdout
+    for text in (done[1], anew):
+        assert ends(text, "total") == {"assert": 3}
+        assert ends(text, "mean") == ends(done[1], "mean")
+        assert not {"alive", "output only"} & set(ends(text, "mean"))
+
+
+def test_a_text_has_no_zero(done):
+    assert "zero(text)" in {c.text for c in mutations.changes(ast.parse(MODULE), {"word"})}.pop()
+    assert "word  Word" not in done[1]
 
 
 def test_the_score_is_published(done):
