@@ -18,6 +18,7 @@ with all that it imports, thousands of times. Neither knows arrays (fields set t
 import argparse
 import ast
 import contextlib
+import copy
 import ctypes
 import gc
 import hashlib
@@ -201,9 +202,11 @@ class Chapter:
         self.trees = {f: ast.parse(f.read_text("utf-8")) for f in self.files}
 
     def fingerprint(self):
-        """Return a hash of the text and of the modules."""
-        data = b"".join(p.read_bytes() for p in [self.text, *sorted(self.files)])
-        return hashlib.sha256(data).hexdigest()[:16]
+        """Return a hash of the code: that of the cells, of the modules, and what is printed."""
+        trees = [cell.tree for cell in self.cells] + [self.trees[f] for f in self.files]
+        shown = sorted((f.name, *sorted(names)) for f, names in self.printed.items())
+        code = repr(shown) + "".join(ast.unparse(undocumented(tree)) for tree in trees)
+        return hashlib.sha256(code.encode()).hexdigest()[:16]
 
     def is_printed(self, file, name):
         names = self.printed.get(file, ())
@@ -254,6 +257,16 @@ class Chapter:
             function = function.__wrapped__
         function.__code__ = code
         return loops.calling(function)
+
+
+def undocumented(tree):
+    """Return a copy of a tree without the texts that stand as statements."""
+    tree = copy.deepcopy(tree)
+    for node in ast.walk(tree):
+        if isinstance(body := getattr(node, "body", None), list):
+            texts = [s for s in body if ast.unparse(s)[:1] in "'\"" and isinstance(s, ast.Expr)]
+            node.body = [s for s in body if s not in texts] or [ast.Pass()]
+    return tree
 
 
 def codes(code):

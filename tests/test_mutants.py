@@ -9,6 +9,7 @@ import textwrap
 import time
 from pathlib import Path
 
+import mutants
 import mutations
 import pytest
 import yaml
@@ -241,6 +242,21 @@ def test_the_score_is_published(done):
     assert block["tried"] == block["made"] > 20
     assert block["statements"]["direction"] == {"sharp": 2, "blunt": 0}
     assert block["statements"]["size"]["sharp"] >= 2
+
+
+def test_a_score_is_out_of_date_when_code_changes_and_not_when_words_do(tmp_path):
+    def print_of(number, chapter=CHAPTER, module=MODULE):
+        (tmp_path / number).mkdir()
+        folder = made(tmp_path / number, chapter)
+        (folder / "toys" / "toy.py").write_text(module, "utf-8")
+        return mutants.Chapter(folder / "chapters/part/toy.md", folder, "toys").fingerprint()
+
+    first = print_of("one")
+    assert print_of("two", CHAPTER.replace("# Toy", "# Toys")) == first
+    assert print_of("three", module=MODULE.replace("Return a times b", "Return the area")) == first
+    assert print_of("four", CHAPTER.replace("half(4) == 2", "half(6) == 3")) != first
+    assert print_of("five", CHAPTER.replace(":pyobject: never", ":pyobject: half")) != first
+    assert print_of("six", module=MODULE.replace("x / 2", "0.5 * x")) != first
 
 
 def test_a_sample_is_the_same_each_time(tmp_path):
