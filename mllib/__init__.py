@@ -1,3 +1,3 @@
-"""The library of the book *Machine Learning You Can Check*: one module per chapter."""
+"""The library of *Machine Learning You Can Check*: one module per chapter, and some for all."""
 
 __version__ = "0.1.0"

@@ -95,10 +95,10 @@ def convergence_warning(message):
 
 
 def as_array(a, name):
-    """Return ``a`` as an array of any type; nested lists of unequal lengths are refused.
+    """Return ``a`` as an array of any type; masks and nested lists of unequal lengths are refused.
 
-    A table is copied row by row, so that all that follows is, to the last bit, what it is for an
-    array of its values.
+    A table is laid out row by row, so that results are the same, to the last bit, as for an array
+    of its values.
     """
     if np.ma.is_masked(a):
         raise ValueError(
@@ -212,7 +212,7 @@ def check_vector(v, name, *, length=None, finite=True):
 
 
 def check_result(result, name):
-    """Return a result, or say which argument makes it NaN: its squares are beyond float64."""
+    """Return ``result`` unless it holds NaN: then squares of the argument ``name`` overflowed."""
     if np.isnan(result).any():
         raise ValueError(
             f"{name} is too large or too small, the result would be NaN: divide by a unit."
@@ -256,7 +256,7 @@ def check_kernel_values(kernel, X, Y):
 
 
 def check_distribution(p, name, *, axis=-1):
-    """Return ``p`` as float64 whose entries are >= 0 and sum to one along ``axis``."""
+    """Return ``p`` as a float64 array whose entries are >= 0 and sum to one along ``axis``."""
     p = _as_float(p, name)
     _check_finite(p, name)
     if p.size == 0 or p.ndim == 0:
@@ -303,7 +303,9 @@ def _check_target_shape(y, estimator):
 
 
 def check_labels(y, estimator="classifier"):
-    """Return ``(classes, index)`` for labels of any sortable type; ``y = classes[index]``.
+    """Return ``(classes, index)`` for labels of any sortable type, so that y = classes[index].
+
+    ``estimator`` is a name for messages.
 
     Raises
     ------
@@ -352,12 +354,17 @@ def check_targets(y, estimator="regressor"):
 
 
 def check_X_y(X, y, estimator, *, min_samples=1, min_classes=2):
-    """Validate a classification sample; return ``(X, classes, index)``.
+    """Validate a classification sample; return ``(X, classes, index)`` with y = classes[index].
 
-    Raises
-    ------
-    ValueError
-        Also when fewer than ``min_classes`` classes are present.
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+    y : array-like of shape (n,)
+        Labels of any sortable type.
+    estimator : str
+        A name for messages.
+    min_samples, min_classes : int
+        The smallest numbers of rows and of classes that are accepted.
     """
     X = check_array(X, min_samples=min_samples)
     classes, index = check_labels(y, estimator)
@@ -381,7 +388,7 @@ def check_sample_weight(weights, n, name="sample_weight", *, ones=False, chunk=F
         A number is the weight of every example.
     n : int
     name : str
-        What the caller knows them as.
+        The argument's name, used in messages.
     ones : bool
         Whether None is returned as a vector of ones.
     chunk : bool
@@ -445,7 +452,7 @@ def check_weighted_X_y(X, y, sample_weight, class_weight, estimator):
     """Validate a weighted classification sample; return ``(X, classes, index, s, rows)``.
 
     Examples of weight 0 are left out, ``rows`` are the numbers of those that stay, and s are their
-    weights times those of their classes; None if all are 1.
+    weights times those of their classes; s is None if neither is given.
     """
     X, classes, index = check_X_y(X, y, estimator)
     s, rows = check_sample_weight(sample_weight, len(X)), np.arange(len(X))
@@ -660,7 +667,7 @@ def check_callable(value, name):
 
 
 def check_instance(value, name, kind, source):
-    """Return ``value`` if it is of the class ``kind``; ``source`` says where such a one is made."""
+    """Return ``value`` if it is of the class ``kind``; ``source`` says where one comes from."""
     if not isinstance(value, kind):
         kinds = kind if isinstance(kind, tuple) else (kind,)
         wanted = " or ".join(k.__name__ for k in kinds)
@@ -675,10 +682,11 @@ COUNTS = ("max_iter", "n_estimators", "n_init")
 
 
 def check_parameters(estimator):
-    """Refuse hyperparameters that cannot be meant; ``fit`` of every estimator begins with it.
+    """Refuse hyperparameters that make no sense; ``fit`` of every estimator begins with it.
 
-    Flags are True or False, counts are whole numbers from 1 on, tolerances are relative and lie in
-    [0, 1). What only one model has is checked by that model.
+    Flags are True or False, counts are whole numbers from 1 on, ``tol`` is relative and lies in
+    [0, 1), ``random_state`` is what ``random_generator`` takes and ``workers`` what ``map_over``
+    takes. What only one model has is checked by that model.
     """
     given = estimator.get_params(deep=False)
     for name in FLAGS:
@@ -727,15 +735,15 @@ def random_generator(random_state):
 def map_over(function, items, workers=1):
     """Apply ``function`` to each item; ``workers`` has SciPy's meaning.
 
-    A process that is killed is replaced and its items are done again; an error of ``function``
-    arrives here with the traceback of the worker as its cause, and it or an interrupt ends all
-    processes. After two seconds a bar tells how far the work is, in a terminal or a notebook only
-    (set the environment's ``MLLIB_PROGRESS`` to 0 for none).
+    If a process is killed, new ones do its items again, up to three times. An error of ``function``
+    arrives here with the traceback of the worker as its cause; it ends all processes, and so does
+    an interrupt. In a terminal or a notebook, a bar tells after two seconds how far the work is
+    (``MLLIB_PROGRESS=0`` in the environment turns it off).
 
     Parameters
     ----------
     function : callable
-        Must be picklable if ``workers`` is an int above 1.
+        Picklable, unless ``workers`` is 1.
     items : iterable
     workers : int or map-like callable
         1 runs here; an int above 1 starts that many processes, though never more than 64; -1 one
@@ -774,8 +782,8 @@ def stream_over(function, items, workers=1, *, in_flight=None):
     in_flight : int, optional
         How many items are at work at a time; by default one for each worker. While the oldest of
         them takes long, up to twice as many younger results wait behind it. A map-like callable
-        gets the items in groups of this size; by default a list or tuple whole, as it is in memory
-        anyway, and 32 at a time of what is read as it goes.
+        gets the items in groups of this size; by default a list or tuple whole, since it is in
+        memory anyway, and 32 items at a time of any other iterable.
 
     Yields
     ------
@@ -1054,7 +1062,10 @@ class Regressor(Estimator):
     kind = "regressor"
 
     def score(self, X, y):
-        """Return R^2 = 1 - sum (y - f(x))^2 / sum (y - mean y)^2; 0 if y is constant and missed."""
+        """Return R^2 = 1 - sum (y - f(x))^2 / sum (y - mean y)^2.
+
+        If y is constant it is 1 where the predictions are exact, else 0.
+        """
         predicted = self.predict(X)
         y = check_targets(y, type(self).__name__)
         _check_target_length(predicted, y)

@@ -40,7 +40,7 @@ _numba = None  # not looked for yet; afterwards the module, or False
 
 
 def compiled(function=None, *, also=()):
-    """Mark a loop: numba compiles it at its first call if it is installed, or it runs as it is.
+    """Mark a loop: where numba is installed, its first call compiles it; else it runs as it is.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def compiled(function=None, *, also=()):
         of its file, and itself. An array that is not contiguous is copied first, and what the loop
         has written into the copy is copied back.
     also : tuple of str
-        Further kinds of arrays for this loop, such as "uint8", which must convert what it reads
+        Further kinds of arrays for this loop, such as "uint8"; the loop must convert what it reads
         from them (``int(b[i])``) before it computes.
 
     Returns
@@ -65,9 +65,9 @@ def compiled(function=None, *, also=()):
 
     Notes
     -----
-    Neither a decorated function nor its module loads numba until the first call. Compilation is
-    kept on disk beside the source, or in the user's cache where that place is read-only; if neither
-    can be written, each process compiles anew. ``MLLIB_COMPILE=0`` in the environment turns
+    Neither a decorated function nor its module loads numba until the first call. The compiled code
+    is kept on disk beside the source, or in the user's cache where that place is read-only; if
+    neither can be written, each process compiles anew. ``MLLIB_COMPILE=0`` in the environment turns
     compilation off, and so does :func:`uncompiled` for a while.
 
     Examples

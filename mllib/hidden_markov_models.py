@@ -1,6 +1,6 @@
 """Hidden Markov models: likelihood, decoding, learning and sampling of state sequences.
 
-Chapter: hidden-markov-models. Reference: Rabiner (1989), Proceedings of the IEEE 77, 257-286.
+Chapter: Sequences and graphs, *Hidden Markov models*. Main reference: Rabiner (1989).
 """
 
 import math

@@ -630,12 +630,12 @@ def _refuse_inseparable(K, y):
     """Raise if no hyperplane separates the images phi(x_i), which K determines up to a rotation.
 
     Independent images can be separated whatever y is. Otherwise their coordinates along the
-    eigenvectors of K, as many as its rank, are given to the linear programme.
+    eigenvectors of K, as many as its rank, are given to the linear programme, each in its own
+    unit: that changes the weights of a separating plane and not whether there is one.
     """
     values, vectors = np.linalg.eigh(K)
     keep = values > len(K) * np.finfo(float).eps * values[-1]
-    images = vectors[:, keep] * np.sqrt(values[keep])
-    if not keep.all() and separating_weights(add_intercept(images), y) is None:
+    if not keep.all() and separating_weights(add_intercept(vectors[:, keep]), y) is None:
         raise _not_separable("in the feature space of the kernel")
 
 

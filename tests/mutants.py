@@ -6,7 +6,8 @@ The functions of the chapter's module that its cells call (and those that it pri
 stand) are changed as ``tests/mutations.py`` says. One warm process runs the unbroken chapter, cell
 by cell. For each change it forks a child where the function is first called; the child replaces the
 code of the function and runs those of the remaining cells that the change can reach, until one
-fails. No file is ever changed.
+fails. No file is ever changed. A compiled loop that is changed, and the loops that call it, run as
+plain Python, or, where the chapter would take long so, compiled anew.
 
 The libraries for this work, cosmic-ray and mutmut, change a module on disk or a copy of it and
 start a command of tests for each change: here that would be a notebook from its first cell,
@@ -17,6 +18,7 @@ with all that it imports, thousands of times. Neither knows arrays (fields set t
 import argparse
 import ast
 import contextlib
+import copy
 import ctypes
 import gc
 import hashlib
@@ -41,16 +43,16 @@ from typing import NamedTuple
 
 import yaml
 
-if __name__ == "__main__":
-    os.environ["MLLIB_COMPILE"] = "0"  # a loop runs as it is written, so that it can be changed
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import loops  # noqa: E402
 import mutations  # noqa: E402
 
 #: How a change can end; the first four are deaths.
 OUTCOMES = ("claim", "assert", "error", "time", "output only", "alive")
 MEMORY = 2 << 30  # bytes that a child may take beyond what it inherits
+PATIENCE = 30.0  # seconds of a chapter with plain loops above which changed loops are compiled
 IN_PLACE = {"append", "extend", "update", "pop", "add", "insert", "sort", "setdefault", "clear"}
 
 
@@ -186,7 +188,7 @@ class Chapter:
     """The cells of a chapter, the functions they rely on, and how the unbroken chapter runs."""
 
     def __init__(self, text, root, package):
-        self.slug, self.text, self.root = text.stem, text, root
+        self.slug, self.text, self.root, self.patience = text.stem, text, root, PATIENCE
         sources = [c for c in code_cells(text.read_text("utf-8")) if c.strip()]
         self.cells = [Cell(k, s) for k, s in enumerate(sources)]
         self.own = root / package / f"{self.slug.replace('-', '_')}.py"
@@ -200,9 +202,11 @@ class Chapter:
         self.trees = {f: ast.parse(f.read_text("utf-8")) for f in self.files}
 
     def fingerprint(self):
-        """Return a hash of the text and of the modules."""
-        data = b"".join(p.read_bytes() for p in [self.text, *sorted(self.files)])
-        return hashlib.sha256(data).hexdigest()[:16]
+        """Return a hash of the code: that of the cells, of the modules, and what is printed."""
+        trees = [cell.tree for cell in self.cells] + [self.trees[f] for f in self.files]
+        shown = sorted((f.name, *sorted(names)) for f, names in self.printed.items())
+        code = repr(shown) + "".join(ast.unparse(undocumented(tree)) for tree in trees)
+        return hashlib.sha256(code.encode()).hexdigest()[:16]
 
     def is_printed(self, file, name):
         names = self.printed.get(file, ())
@@ -252,6 +256,17 @@ class Chapter:
         while hasattr(function, "__wrapped__"):
             function = function.__wrapped__
         function.__code__ = code
+        return loops.calling(function)
+
+
+def undocumented(tree):
+    """Return a copy of a tree without the texts that stand as statements."""
+    tree = copy.deepcopy(tree)
+    for node in ast.walk(tree):
+        if isinstance(body := getattr(node, "body", None), list):
+            texts = [s for s in body if ast.unparse(s)[:1] in "'\"" and isinstance(s, ast.Expr)]
+            node.body = [s for s in body if s not in texts] or [ast.Pass()]
+    return tree
 
 
 def codes(code):
@@ -271,6 +286,7 @@ class Seen:
     def __init__(self, files):
         self.files = {str(f) for f in files}
         self.calls, self.lines, self.passed, self.cell = {}, set(), set(), 0
+        self.unseen = {}  # code -> its lines that have not run yet
 
     def trace(self, frame, event, _):
         """Follow the frames of the modules and no others (for ``sys.settrace``)."""
@@ -282,12 +298,22 @@ class Seen:
         self.lines.add((code.co_filename, code.co_firstlineno))
         if "." not in name or code.co_qualname == name:
             self.arguments(frame, name)
-        return self.line
+        if code not in self.unseen:
+            self.unseen[code] = {
+                line for *_, line in code.co_lines() if line not in (None, code.co_firstlineno)
+            }
+        return self.line if self.unseen[code] else None
 
     def line(self, frame, event, _):
-        """Note a line."""
+        """Note a line; a function of which all lines have run is not followed any more."""
+        code = frame.f_code
+        unseen = self.unseen[code]
         if event == "line":
-            self.lines.add((frame.f_code.co_filename, frame.f_lineno))
+            self.lines.add((code.co_filename, frame.f_lineno))
+            unseen.discard(frame.f_lineno)
+        if not unseen:
+            frame.f_trace_lines = False
+            return None
         return self.line
 
     def arguments(self, frame, name):
@@ -322,6 +348,7 @@ def unbroken(chapter, traced):
     for cell in chapter.cells:
         seen.cell, start = cell.number, time.process_time()
         if traced:
+            loops.run_plainly(loops.all_of(chapter.files))
             sys.settrace(seen.trace)
         try:
             digests.append(cell.run(space))
@@ -431,20 +458,24 @@ class Children:
 def limit(seconds):
     """End this process by SIGPROF after some seconds of work, by SIGALRM after many more."""
     for timer, one, allowed in (
-        (signal.ITIMER_PROF, signal.SIGPROF, 5 * seconds + 2),
-        (signal.ITIMER_REAL, signal.SIGALRM, 30 * seconds + 60),
+        (signal.ITIMER_PROF, signal.SIGPROF, seconds),
+        (signal.ITIMER_REAL, signal.SIGALRM, 6 * seconds + 60),
     ):
         signal.signal(one, signal.SIG_DFL)
         signal.setitimer(timer, allowed)
 
 
-def outlive(chapter, space, cells, times, digests):
-    """Run cells until one fails; return the outcome, which claim, and in which cell."""
+def outlive(space, cells, plain, slow):
+    """Run cells until one fails; return the outcome, which claim, and in which cell.
+
+    Time is allowed as the unbroken cell takes; while ``slow()``, as it takes traced.
+    """
     from mllib.course import ClaimFailure
 
-    outcome = ["alive", "", -1]
+    outcome, digests = ["alive", "", -1], plain["digests"]
     for cell in cells:
-        limit(times[cell.number])
+        times = [5 * plain["times"][cell.number] + 2, 3 * plain["traced"][cell.number] + 2]
+        limit(max(times) if slow() else times[0])
         try:
             same = cell.run(space) == digests[cell.number]
         except ClaimFailure as error:
@@ -545,6 +576,9 @@ def gauge(chapter, children, sample=None, only=None, register=(), progress=None)
         cell.run(space)
     tried = []
     for k, (file, change, _) in enumerate(mutants):
+        if endings.get(k, " ")[0] == "none":  # there is no zero of a text: nothing was changed
+            counts[chapter.is_printed(file, change.function)] -= 1
+            continue
         idle = "no cell runs it" if change.span else "no cell passes another value"
         shown = chapter.is_printed(file, change.function)
         tried.append((shown, file, change, endings.get(k, ["alive", "", -1, idle])))
@@ -571,24 +605,39 @@ def as_it_is(chapter, children):
     seen.calls = {(file, name): set(cells) for file, name, cells in runs[True]["calls"]}
     seen.lines = {tuple(x) for x in runs[True]["lines"]}
     seen.passed = {tuple(x) for x in runs[True]["passed"]}
-    return runs[False], seen
+    return runs[False] | {"traced": runs[True]["times"]}, seen
 
 
 def run_in(chapter, space, cells, plain, file=None, change=None):
     """In a child: make the change and run the cells."""
     import builtins
 
-    builtins.__zero__ = mutations.zero
+    differs = [False]  # whether what was to become zero did
+
+    def zero(value):
+        other = mutations.zero(value)
+        differs.append(other is not value)
+        return other
+
+    builtins.__zero__ = zero
     warnings.simplefilter("ignore")
+    changed, slow = [], bool
     try:
         if file is not None:
-            chapter.break_it(file, change)
+            changed = chapter.break_it(file, change)
         elif change is not None:
             change.make()
             ast.fix_missing_locations(cells[0].tree)
     except (SyntaxError, ValueError) as error:
         return ["error", "", -1, f"{type(error).__name__}: {error}"]
-    return outlive(chapter, space, cells, plain["times"], plain["digests"])
+    if changed and sum(plain["traced"]) > chapter.patience:
+        slow = loops.compile_anew(changed, limit)
+    elif changed:
+        loops.run_plainly(changed)
+        slow = lambda: True  # noqa: E731
+    ending = outlive(space, cells, plain, slow)
+    vain = ending[0] == "alive" and len(differs) > 1 and not any(differs)
+    return ["none", *ending[1:]] if vain else ending
 
 
 def drawn(chapter, mutants, sample, register):
@@ -780,7 +829,7 @@ def show(number, total):
 
 def look(chapter, options):
     """Try the changes of one chapter, say what came of it; return what is wrong."""
-    start = time.time()
+    start, chapter.patience = time.time(), options.patience
     register = reasons(options.root / "chapters" / "survivors.yml")
     wrong = [
         f"survivors.yml: there is no such change any more: {k}" for k in stale(chapter, register)
@@ -829,6 +878,7 @@ def main(argv=None):
     )
     parser.add_argument("--root", type=Path, default=ROOT, help=argparse.SUPPRESS)
     parser.add_argument("--package", default="mllib", help=argparse.SUPPRESS)
+    parser.add_argument("--patience", type=float, default=PATIENCE, help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
     options.root = options.root.resolve()
     sys.path.insert(0, str(options.root))

@@ -172,7 +172,8 @@ def calls(node, kinds):
         yield ast.Call(node.func, [args[0], args[2], args[1]], node.keywords)
     if name not in COMMUTE and name not in kinds:
         for k in range(len(args) - 1):
-            if ast.dump(args[k]) != ast.dump(args[k + 1]):
+            same = ast.dump(args[k]) == ast.dump(args[k + 1])
+            if not same and (name, k) != ("clip", 0):  # which is the least of the greatest
                 swapped = [*args[:k], args[k + 1], args[k], *args[k + 2 :]]
                 yield ast.Call(node.func, swapped, node.keywords)
     if name in SWAPPED:

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -155,6 +156,30 @@ def test_a_result_is_claimed_once():
             for call in re.findall(r"(?m)^with claim\(([^)]*)\)", source(cell)):
                 found += re.findall(r"\"([^\"]+)\"", call)
     assert not {name for name in found if found.count(name) > 1}
+
+
+def binds(node):
+    """Yield each name that a statement binds, and how; what functions bind inside is their own."""
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        yield node.name, "function"
+    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        yield from (((a.asname or a.name).split(".")[0], "import") for a in node.names)
+    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        yield node.id, "value"
+    elif not isinstance(
+        node, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+    ):
+        for child in ast.iter_child_nodes(node):
+            yield from binds(child)
+
+
+@each_chapter
+def test_the_name_of_a_function_means_one_thing(path):
+    """Else a later cell, an exercise perhaps, would call another function and nothing would say."""
+    ways = [way for cell in code_cells(path) for way in {*binds(ast.parse(source(cell)))}]
+    again = Counter(name for name, how in ways if how != "import")
+    again.update({name for name, how in ways if how == "import"})
+    assert not {name for name, how in ways if how != "value" and again[name] > 1}
 
 
 @each_chapter

@@ -374,6 +374,8 @@ def test_small_classes_and_singular_covariances_are_refused_with_a_remedy():
     for model in (LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis):
         with pytest.raises(ValueError, match="Feature 4 of X does not vary"):
             model().fit(np.column_stack([X, np.full(150, 0.1)]), y)
+        with pytest.raises(ValueError, match="Feature 0 of X does not vary"):
+            model().fit(np.column_stack([np.zeros(150), X]), y)
         with pytest.raises(ValueError, match="determine another"):
             model().fit(np.column_stack([X, X[:, 0] - 2 * X[:, 1]]), y)
     between = np.column_stack([X, y])  # constant in each class, different between them

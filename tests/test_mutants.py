@@ -9,6 +9,7 @@ import textwrap
 import time
 from pathlib import Path
 
+import mutants
 import mutations
 import pytest
 import yaml
@@ -19,6 +20,15 @@ MODULE = '''
 """A small module."""
 
 import os
+from typing import NamedTuple
+
+import numpy as np
+
+from mllib.compiled import compiled
+
+
+class Word(NamedTuple):
+    text: str
 
 
 def area(a, b):
@@ -65,6 +75,27 @@ def never(x):
 
 def scaled(x, factor=1):
     return factor * x
+
+
+def word(text):
+    return Word(text)
+
+
+@compiled
+def total(x):
+    s = 0.0
+    for i in range(len(x)):
+        s += x[i]
+    return s
+
+
+@compiled
+def mean(x):
+    return total(x) / len(x)
+
+
+def middle(x):
+    return mean(np.array(x))
 '''
 
 CHAPTER = """---
@@ -88,7 +119,7 @@ kernelspec:
 
 ```{code-cell} ipython3
 from mllib.course import claim
-from toys.toy import area, countdown, crash, greedy, half, idle, ratio, scaled, shade
+from toys.toy import area, countdown, crash, greedy, half, idle, middle, ratio, scaled, shade, word
 ```
 
 ```{code-cell} ipython3
@@ -110,6 +141,11 @@ _ = countdown(3), idle(3), crash(3), greedy(4)
 ```
 
 ```{code-cell} ipython3
+assert middle([1.0, 3.0]) == 2
+```
+
+```{code-cell} ipython3
+word("this")
 print(shade(3), scaled(2, factor=3))
 ```
 """
@@ -171,8 +207,8 @@ def test_what_only_the_output_shows_is_told_apart_from_what_nothing_shows(done):
     _, text = done
     assert ends(text, "shade") == {"output only": 4}
     assert "alive" in ends(text, "idle")
-    assert "output only toy:27  shade  x + 1  ->  x - 1" in text
-    assert "toy:31  idle  x * 1  ->  x / 1" in text
+    assert "output only toy:36  shade  x + 1  ->  x - 1" in text
+    assert "toy:40  idle  x * 1  ->  x / 1" in text
 
 
 def test_what_is_printed_and_never_run_is_a_survivor(done):
@@ -186,6 +222,19 @@ def test_an_argument_that_is_ignored_is_seen_where_it_is_passed(done):
     assert "scaled  factor ignored  ->  factor = 1" in text
 
 
+def test_a_compiled_loop_is_broken_for_all_that_call_it(done, tmp_path):
+    anew = run(made(tmp_path), "--patience", "0").stdout
+    for text in (done[1], anew):
+        assert ends(text, "total") == {"assert": 3}
+        assert ends(text, "mean") == ends(done[1], "mean")
+        assert not {"alive", "output only"} & set(ends(text, "mean"))
+
+
+def test_a_text_has_no_zero(done):
+    assert "zero(text)" in {c.text for c in mutations.changes(ast.parse(MODULE), {"word"})}.pop()
+    assert "word  Word" not in done[1]
+
+
 def test_the_score_is_published(done):
     folder, _ = done
     block = yaml.safe_load((folder / "chapters" / "mutants.yml").read_text("utf-8"))["toy"]
@@ -193,6 +242,21 @@ def test_the_score_is_published(done):
     assert block["tried"] == block["made"] > 20
     assert block["statements"]["direction"] == {"sharp": 2, "blunt": 0}
     assert block["statements"]["size"]["sharp"] >= 2
+
+
+def test_a_score_is_out_of_date_when_code_changes_and_not_when_words_do(tmp_path):
+    def print_of(number, chapter=CHAPTER, module=MODULE):
+        (tmp_path / number).mkdir()
+        folder = made(tmp_path / number, chapter)
+        (folder / "toys" / "toy.py").write_text(module, "utf-8")
+        return mutants.Chapter(folder / "chapters/part/toy.md", folder, "toys").fingerprint()
+
+    first = print_of("one")
+    assert print_of("two", CHAPTER.replace("# Toy", "# Toys")) == first
+    assert print_of("three", module=MODULE.replace("Return a times b", "Return the area")) == first
+    assert print_of("four", CHAPTER.replace("half(4) == 2", "half(6) == 3")) != first
+    assert print_of("five", CHAPTER.replace(":pyobject: never", ":pyobject: half")) != first
+    assert print_of("six", module=MODULE.replace("x / 2", "0.5 * x")) != first
 
 
 def test_a_sample_is_the_same_each_time(tmp_path):

@@ -122,10 +122,11 @@ def test_averaged_weights_are_the_mean_over_all_steps():
     np.testing.assert_allclose(averaged_weights(X, y, run), np.mean(seen, axis=0), rtol=1e-12)
 
 
-def test_pocket_holds_the_best_of_all_weights_met():
+@pytest.mark.parametrize(("n", "epochs"), [(60, 10), (2300, 1)])  # errors are counted by thousands
+def test_pocket_holds_the_best_of_all_weights_met(n, epochs):
     rng = np.random.default_rng(6)
-    X, y = rng.standard_normal((60, 2)), rng.choice([-1.0, 1.0], 60)
-    run = perceptron(X, y, max_epochs=10)
+    X, y = rng.standard_normal((n, 2)), rng.choice([-1.0, 1.0], n)
+    run = perceptron(X, y, max_epochs=epochs)
     w, errors = pocket_weights(X, y, run, candidates=len(run.order))
     all_errors = [np.count_nonzero((X @ v > 0) != (y > 0)) for v in weight_path(X, y, run)[1:]]
     assert errors == min(all_errors) < all_errors[-1]

@@ -1,4 +1,4 @@
-"""Data sets that the chapters read: small tables kept here, and those that scikit-learn ships.
+"""Data sets that the chapters read: tables kept here or shipped by scikit-learn and statsmodels.
 
 Nothing is fetched: every table is on disk after installation.
 """

@@ -1,8 +1,8 @@
 """The look of every figure: one style, one palette, one meaning for each colour.
 
 ``use_book_style()`` in a chapter's first cell makes each figure a deterministic SVG. The colours
-below keep a contrast of at least 4.5 to 1 on white; the site derives their dark twins from this
-table, so a chapter never names a colour of its own.
+below, the grid apart, have a contrast of at least 4.5 to 1 on white. The site turns each into its
+dark twin, so a chapter never names a colour of its own.
 """
 
 from pathlib import Path
@@ -76,9 +76,12 @@ def plot_classes(ax, X, y, *, size=30, labels=None):
 
     Parameters
     ----------
+    ax : matplotlib.axes.Axes
     X : array of shape (n, 2)
     y : array of shape (n,)
         Positive entries are class +1, all others class -1.
+    size : float
+        Of the markers, as in ``scatter``.
     labels : pair of str, optional
         Legend entries for class +1 and class -1.
     """

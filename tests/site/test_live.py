@@ -82,7 +82,7 @@ def test_a_claim_is_edited_and_run_on_the_page(live, new_tab):
     cell.locator("xpath=self::*[contains(@class, 'live-ran')]").wait_for()
     again = output(tab, claim)
     lines = published(claim)
-    assert [line.split()[0] for line in lines] == [claim, "holds", "necessary"]
+    assert [line.split()[0] for line in lines] == [claim, "holds", "contrast"]
     assert [line.strip() for line in again.splitlines() if line.strip()] == lines
 
     cell.locator(".CodeMirror").evaluate(

@@ -195,7 +195,7 @@ def test_the_search_answers_while_one_types_and_forgives(tab):  # noqa: F811
         expect(found.first).to_have_attribute("href", re.compile(f"{re.escape(place)}$"))
     asked(page, "zzzz")
     expect(page.locator(".found")).to_contain_text("Nothing is called so")
-    assert len(fetched) == 3
+    assert len([name for name in fetched if name.endswith(".js")]) == 3
     titles = asked(page, "step size").locator("xpath=ancestor::ul/preceding-sibling::p")
     expect(titles).to_have_text(["Results, terms and functions", "Sections and pages"])
     page.keyboard.press("ArrowDown")
