@@ -188,3 +188,13 @@ def test_a_site_brought_up_to_date_is_the_one_built_from_nothing(book, tmp_path,
     updated, fresh = book.site(book.folder), book.site(tmp_path)
     assert sorted(updated) == sorted(fresh)
     assert [name for name in fresh if updated[name] != fresh[name]] == []
+
+
+def test_a_change_of_words_writes_no_other_chapter_again(book):
+    written = {name: book.folder / "html/chapters/part" / f"{name}.html" for name in ("one", "two")}
+    before = {name: path.stat().st_mtime_ns for name, path in written.items()}
+    book.edit("one", "is a sum", "adds up")
+    assert book.build(book.folder) == []
+    after = {name: path.stat().st_mtime_ns for name, path in written.items()}
+    assert after["one"] > before["one"]
+    assert after["two"] == before["two"]

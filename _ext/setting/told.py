@@ -33,7 +33,10 @@ class Facts:
         self.equations = data["math"]["objects"]
         self.blocks = getattr(env, "proof_list", {})
         self.exercises = getattr(env, "sphinx_exercise_registry", {})
-        self.works = {c.key: repr(c) for c in data.get("cite", {}).get("citations", ())}
+        self.works = {
+            work.key: (work.citation_id, work.formatted_entry.label, repr(work.entry))
+            for work in data.get("cite", {}).get("citations", ())
+        }
         self.numbers = {
             (docname, name): number
             for docname, kinds in env.toc_fignumbers.items()
