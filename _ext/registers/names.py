@@ -14,6 +14,7 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.index_entries import split_index_msg
 
 from _ext.registers import glossary, relations
 from _ext.registers.register import registers
@@ -216,6 +217,27 @@ def searchable(app):
     return lines
 
 
+def complete_search(app):
+    """Hand the search the index entries of all pages, and take words from it that no page has.
+
+    Sphinx forgets the entries of pages that are not written anew, and keeps the words of others.
+    """
+    indexer = getattr(app.builder, "indexer", None)
+    if indexer is None:
+        return []
+    entries = indexer._index_entries = {}
+    for docname, noted in sorted(app.env.get_domain("index").entries.items()):
+        entries[docname] = sorted(
+            (name, to, main)
+            for kind, value, to, main, _ in noted
+            for name in split_index_msg(kind, value)
+        )
+    for words in (indexer._mapping, indexer._title_mapping):
+        for word in [word for word, pages in words.items() if not pages]:
+            del words[word]
+    return []
+
+
 def write_search(app, error):
     """Write the names beside the search index."""
     if error is None and app.builder.format == "html":
@@ -237,5 +259,6 @@ def setup(app):
     app.add_directive("book-index", BookIndex)
     app.add_post_transform(FillIndex)
     app.connect("env-updated", rewritten)
+    app.connect("html-collect-pages", complete_search)
     app.connect("build-finished", write_search)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

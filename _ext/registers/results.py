@@ -22,6 +22,7 @@ import json
 import re
 from collections import defaultdict
 from pathlib import Path
+from types import SimpleNamespace
 
 from docutils import nodes
 from sphinx import addnodes
@@ -42,6 +43,9 @@ from _ext.registers import (
     relations,
     verdicts,
 )
+
+#: How many tests an entry names; a row of a table names one less.
+LISTED = 3
 
 # -- places ----------------------------------------------------------------------------------------
 
@@ -143,6 +147,16 @@ class FillPlaces(SphinxPostTransform):
                 count[test] += 1
         return sorted(count, key=lambda test: (not test.startswith(own), -count[test], test))
 
+    def beside(self, slug):
+        """Return what lists tell of the claims of a chapter that does not stand on its page."""
+        objects = self.env.domaindata["py"]["objects"]
+        facts = []
+        for claim in self.pages[self.chapters[slug]].claims:
+            listed = self.tests_for(claim, slug)
+            code = [objects.get(dotted) for dotted in claim.code]
+            facts.append((listed[:LISTED], len(listed), code))
+        return facts
+
     def facts(self, entry, docname, claim):
         """Return the lines that tell code, tests and sources of a result."""
         block = nodes.field_list(classes=["result-facts"])
@@ -157,10 +171,10 @@ class FillPlaces(SphinxPostTransform):
             for dotted in claim.code:
                 code += [self.code(dotted), nodes.Text(", ")]
             listed = self.tests_for(claim, entry["chapter"])
-            for test in listed[:3]:
+            for test in listed[:LISTED]:
                 tests += [nodes.literal("", test), nodes.Text(", ")]
-            if len(listed) > 3:
-                tests += [nodes.Text(f"and {len(listed) - 3} more"), nodes.Text("")]
+            if len(listed) > LISTED:
+                tests += [nodes.Text(f"and {len(listed) - LISTED} more"), nodes.Text("")]
         row("Code", code[:-1])
         row("Tests", tests[:-1])
         sources = "; ".join(entry.get("sources") or [])
@@ -429,7 +443,7 @@ class FillPlaces(SphinxPostTransform):
             if claim is not None:
                 for dotted in claim.code:
                     code += [self.code(dotted), nodes.Text(", ")]
-                for test in self.tests_for(claim, entry["chapter"])[:2]:
+                for test in self.tests_for(claim, entry["chapter"])[: LISTED - 1]:
                     tests += [nodes.literal("", test.partition("::")[2]), nodes.Text(", ")]
                 for kind in dict.fromkeys(v.kind for v in claim.verdicts):
                     marks += [verdicts.chip(kind), nodes.Text(" ")]
@@ -497,15 +511,22 @@ def ahead(app, env):
 
 
 def outdated(app, env):
-    """Name the pages whose lists must be written again because another page changed."""
+    """Name the pages whose lists must be written again because another page or a test changed."""
     pages = getattr(env, "book_pages", {})
-    digest = hashlib.sha256(repr(sorted(pages.items())).encode()).hexdigest()
-    if digest == getattr(env, "book_digest", None):
-        return []
-    env.book_digest = digest
-    return [
-        name for name in (app.config.results_page, app.config.errata_page) if name in env.found_docs
-    ]
+    writer = FillPlaces(nodes.document(SimpleNamespace(env=env, language_code="en"), None))
+    writer.gather()
+    lists = (app.config.results_page, app.config.errata_page)
+    facts = {name: pages for name in lists if name in env.found_docs}
+    facts |= {
+        docname: writer.beside(slug)
+        for slug, docname in writer.chapters.items()
+        if docname in pages
+    }
+    before = getattr(env, "book_lists", {})
+    env.book_lists = {
+        docname: hashlib.sha256(repr(fact).encode()).hexdigest() for docname, fact in facts.items()
+    }
+    return [name for name, digest in env.book_lists.items() if before.get(name, digest) != digest]
 
 
 def chapter_pages(app):
@@ -524,7 +545,9 @@ def chapter_pages(app):
     writer = FillPlaces(base)
     env.temp_data["docname"] = index
     writer.gather()
-    common = (env.toc_fignumbers, _numbers(env), app.config.book_code, env.titles[index].astext())
+    titles = sorted((docname, title.pformat()) for docname, title in env.titles.items())
+    trees = sorted(env.toctree_includes.items())  # every page has the menu
+    common = (env.toc_fignumbers, _numbers(env), app.config.book_code, titles, trees)
     entries = {entry["id"]: entry for entry in writer.results}
     for i, slug in enumerate(writer.shown):
         docname = blocks.entry_page(app.config, slug)
@@ -538,7 +561,7 @@ def chapter_pages(app):
             planted.blocks(env.srcdir).get(slug),
             pairs,
             [entries[name] for name in writer.sorted(itertools.chain(*pairs))],
-            [writer.tests_for(claim, slug) for claim in writer.pages[own].claims],
+            writer.beside(slug),
             writer.kills,
             [(link, env.titles[writer.chapters[link]].astext()) for link in beside],
         )
@@ -569,6 +592,9 @@ def chapter_pages(app):
             "next": step(i + 1),
         }
         yield docname, context, "page.html"
+    for slug in before.keys() - after.keys():
+        left = builder.get_outfilename(blocks.entry_page(app.config, slug))
+        Path(left).unlink(missing_ok=True)
     env.temp_data.clear()
     kept.write_text(json.dumps(after))
 

@@ -29,6 +29,8 @@ BUILD = ROOT / "_build"
 WORK = BUILD / "work"
 SITE = BUILD / "html"
 STAMP = BUILD / "built-from"
+#: There while a build runs, and after one that failed or was stopped.
+UNFINISHED = BUILD / "unfinished"
 #: The printed book, and what it was printed from.
 PDF, PRINTED = BUILD / "book.pdf", BUILD / "printed-from"
 
@@ -41,6 +43,8 @@ PAUSE = 1.0
 SOURCES = (
     "_config.yml",
     "_toc.yml",
+    "CITATION.cff",
+    "benchmarks/results.yml",
     "requirements.txt",
     "_ext/**/*",
     "_static/**/*",
@@ -182,18 +186,16 @@ def build():
             print("Nothing changed: the site is up to date.")
             return True
         start = time.monotonic()
-        good = False
-        try:
-            good = run_sphinx()
-        finally:
-            if not good:
-                # Sphinx forgets warnings of pages that it does not read again: read all next time.
-                with contextlib.suppress(FileNotFoundError):
-                    (WORK / "doctrees" / "environment.pickle").unlink()
-        if not good:
+        if UNFINISHED.exists():
+            # Sphinx forgets warnings of pages that it does not read again, and what it had still
+            # to write when it was stopped: read all.
+            (WORK / "doctrees" / "environment.pickle").unlink(missing_ok=True)
+        UNFINISHED.touch()
+        if not run_sphinx():
             kept = " The last good site is kept." if SITE.exists() else ""
             print(f"\nThe book was not built: see the warnings above.{kept}", file=sys.stderr)
             return False
+        UNFINISHED.unlink()
         publish(stamp)
         STAMP.write_text(stamp)
         print(f"\nBuilt in {time.monotonic() - start:.0f} s.")

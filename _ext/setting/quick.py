@@ -2,9 +2,9 @@
 
 The contents beside a page show the titles of all pages. Sphinx copies the headings of every page
 for that and then removes all but the titles; here they are removed once. To number the figures it
-reads every page again when one has changed; here what is numbered on a page is kept, and a page
-that tells a number of another page follows it. Code is written without elements for names, dots and
-punctuation, which have the colour of plain text.
+reads every page again when one has changed; here what is numbered on a page is kept, and what it
+refers to (``told``). Code is written without elements for names, dots and punctuation, which have
+the colour of plain text.
 """
 
 from pathlib import Path
@@ -16,6 +16,8 @@ from sphinx import addnodes
 from sphinx.builders import html as builder
 from sphinx.environment.collectors.toctree import TocTreeCollector
 from sphinx.highlighting import PygmentsBridge
+
+from _ext.setting import told
 
 _global_toctree = builder.global_toctree_for_doc
 _assign_figure_numbers = TocTreeCollector.assign_figure_numbers
@@ -88,19 +90,13 @@ def bones(node, numbered):
     return found
 
 
-def by_id(numbers):
-    """Return {id: number} of all that is numbered."""
-    kinds = (kind for page in numbers.values() for kind in page.values())
-    return {name: number for kind in kinds for name, number in kind.items()}
-
-
 def assign_figure_numbers(collector, env):
     """Number the figures, with what is kept of the pages that did not change.
 
     Returns
     -------
     list of str
-        The pages to write again: where a number has changed, and where such a number is told.
+        The pages to write again: where a number has changed, and where what is told has changed.
     """
     domains = list(env.domains.values())
     kept = env.__dict__.setdefault("book_bones", {})
@@ -114,8 +110,7 @@ def assign_figure_numbers(collector, env):
         if kept.get(docname, (None,))[0] != stamp:
             whole, page = type(env).get_doctree(env, docname), nodes.container()
             page += bones(whole, numbered)
-            links = whole.findall(addnodes.pending_xref)
-            page["tells"] = {link.get("reftarget", "").lstrip("#") for link in links}
+            page["refers"] = told.links(whole)
             kept[docname] = stamp, page
         return kept[docname][1]
 
@@ -124,11 +119,13 @@ def assign_figure_numbers(collector, env):
         changed = _assign_figure_numbers(collector, env)
     finally:
         del env.get_doctree
-    before, after = env.__dict__.get("book_numbers", {}), by_id(env.toc_fignumbers)
-    env.book_numbers = after
-    moved = {name for name in before if after.get(name) != before[name]}
-    telling = [name for name, (_, page) in kept.items() if page["tells"] & moved]
-    return [*changed, *(name for name in telling if name in env.all_docs)]
+    for gone in set(kept) - set(env.all_docs):
+        del kept[gone]
+    pages = {
+        name: (page["refers"], list(page.findall(addnodes.toctree)))
+        for name, (_, page) in kept.items()
+    }
+    return [*changed, *told.outdated(env, pages)]
 
 
 class Fewer(HtmlFormatter):
@@ -158,4 +155,5 @@ def setup(app):
     builder.global_toctree_for_doc = global_toctree
     TocTreeCollector.assign_figure_numbers = assign_figure_numbers
     PygmentsBridge.html_formatter = Fewer
+    app.setup_extension("_ext.setting.leavings")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
