@@ -60,6 +60,8 @@ def zero(value):
         return value * 0 if value.dtype != bool else value & False
     if isinstance(value, (list, tuple)):
         made = [zero(v) for v in value]
+        if all(new is old for new, old in zip(made, value)):
+            return value
         return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
     return type(value)(0) if isinstance(value, (bool, int, float, complex, Fraction)) else value
 

@@ -253,6 +253,7 @@ def test_column_order_and_class_names_do_not_matter():
     X, y = table(11)
     p = CategoricalNB().fit(X, y).predict_proba(X)
     assert np.allclose(CategoricalNB().fit(X[:, [2, 0, 1]], y).predict_proba(X[:, [2, 0, 1]]), p)
+    assert np.allclose(CategoricalNB().fit(X / 4, y).predict_proba(X / 4), p)
     assert np.allclose(CategoricalNB().fit(X * 7 - 3, 5 - y).predict_proba(X * 7 - 3)[:, ::-1], p)
 
 
