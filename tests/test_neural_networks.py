@@ -238,6 +238,13 @@ def test_weights_are_repeated_rows(rng):
     assert np.allclose(weighted.loss, repeated.loss)
 
 
+def test_a_row_of_weight_zero_does_not_shift_the_targets(rng):
+    X, y = rng.standard_normal((9, 2)), np.append(rng.standard_normal(8), 1e6)
+    options = {"hidden_layer_sizes": (3,), "max_iter": 1500, "tol": 1e-6, "random_state": 0}
+    weighted = MLPRegressor(**options).fit(X, y, sample_weight=np.append(np.ones(8), 0))
+    assert np.abs(weighted.predict(X[:8])).max() < 100
+
+
 def test_every_row_is_used_once_in_an_epoch(rng, monkeypatch):
     X, Y = sample(rng, "identity", n=23)
     seen = []
