@@ -206,6 +206,7 @@ def test_bounds_are_kept_and_reported():
     x = np.linspace(0, 10, 40)[:, None]
     model = GaussianProcessRegressor(bounds=(0.5, 2.0)).fit(x, np.sin(x[:, 0]))
     assert model.at_bound_ == ("noise",)
+    assert model.converged_  # the slope points out of the bounds
     assert model.noise_ == pytest.approx(0.25 * np.mean(np.sin(x) ** 2))
     assert GaussianProcessRegressor(ell=3.0).fit(*sunspot_roots(80)).at_bound_ == ()
 
