@@ -111,9 +111,9 @@ def _explain(function, args, named, error):
         given = inspect.signature(function).bind(*args, **named).arguments
     except TypeError:
         return  # Python names the argument that is missing or not known
-    holder, doc = given.pop("self", None), function.__doc__ or ""
+    holder, doc = given.pop("self", None), inspect.cleandoc(function.__doc__ or "")
     if holder is not None:
-        doc += f"\n\n{type(holder).__doc__}"
+        doc += f"\n\n{inspect.cleandoc(type(holder).__doc__ or '')}"
     if hasattr(holder, "get_params"):
         settings = inspect.signature(type(holder).__init__).parameters
         given = holder.get_params(deep=False) | given
@@ -187,9 +187,9 @@ def _sentence(given, parameters, kinds, names, error, ours):
 
 
 def _documented(doc):
-    """Return what a docstring in numpy's style says of each parameter."""
+    """Return what a docstring in numpy's style, without the margin, says of each parameter."""
     kinds = {}
-    for names, kind in re.findall(r"^ {4,8}([*\w][\w*, ]*?) : (.+)$", doc, re.M):
+    for names, kind in re.findall(r"^([*\w][\w*, ]*?) : (.+)$", doc, re.M):
         for name in names.split(","):
             kinds.setdefault(name.strip().lstrip("*"), kind.strip())
     return kinds

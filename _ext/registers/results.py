@@ -516,7 +516,7 @@ def outdated(app, env):
     writer = FillPlaces(nodes.document(SimpleNamespace(env=env, language_code="en"), None))
     writer.gather()
     lists = (app.config.results_page, app.config.errata_page)
-    facts = {name: pages for name in lists if name in env.found_docs}
+    facts = {name: sorted(pages.items()) for name in lists if name in env.found_docs}
     facts |= {
         docname: writer.beside(slug)
         for slug, docname in writer.chapters.items()

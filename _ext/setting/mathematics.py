@@ -6,6 +6,7 @@ is a warning that names the file and the line, hence a failed build. What was ty
 between builds, in a file beside the pages as they were read.
 """
 
+import atexit
 import functools
 import hashlib
 import html
@@ -52,6 +53,7 @@ def _engine(process):
     for script in (KATEX, COMPACT):
         engine.eval(script.read_text(encoding="utf-8"))
     engine.eval(_STARTER)
+    atexit.register(engine.close)  # while its thread still runs: later Python waits for it in vain
     return engine
 
 
