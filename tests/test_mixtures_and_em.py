@@ -379,6 +379,9 @@ def test_labels_decide_which_component_is_which(rng):
         labels[[0, 50]] = first, second
         model = GaussianMixture(2, random_state=0).fit(X, labels=labels)
         assert model.means_[first, 0] < 0 < model.means_[second, 0]
+        twice = GaussianMixture(2, random_state=0)
+        twice.fit(X, labels=labels, sample_weight=np.full(100, 2.0))
+        np.testing.assert_allclose(twice.means_, model.means_, rtol=1e-6)
     labels = np.full(100, -1)
     labels[:5] = 2
     model = GaussianMixture(3, random_state=0).fit(X, labels=labels)
