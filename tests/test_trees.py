@@ -99,6 +99,14 @@ def test_id3_stops_where_nothing_varies_and_answers_the_unseen():
         id3_predict(tree, ["a", "w"])
 
 
+def test_id3_goes_on_where_a_gain_of_zero_is_rounded_below_zero():
+    X = np.array([(a, b) for a in range(5) for b in range(5)])
+    y = X.sum(axis=1) % 5 < 2
+    assert -1e-12 < information_gain(contingency(X[:, 0], y)) <= 0
+    for criterion in ("gain", "gain_ratio"):
+        assert (id3_predict(id3(X, y, criterion), X) == y).all()
+
+
 # The search for a split ----------------------------------------------------------------------
 
 
