@@ -980,7 +980,8 @@ def weakest_links(left, right, cost, strength):
                 below[t] = below[left[t]] + below[right[t]]
                 link[t] = (cost[t] - below[t]) / (leaves[t] - 1)
                 weakest = min(weakest, link[t])
-        alpha = max(alpha, weakest)
+        if weakest > alpha + 1e-12 * cost[0]:  # else it is alpha, up to rounding
+            alpha = weakest
         for t in range(m):
             if link[t] <= alpha + 1e-12 * cost[0]:
                 strength[t] = alpha

@@ -412,6 +412,17 @@ def test_pruned_trees_are_the_best_of_all(rng):
             assert np.allclose(P.value[kept, 0], [y[kept == k].mean() for k in kept])
 
 
+def test_pruning_at_zero_takes_back_gains_that_are_rounded_above_zero():
+    for sizes in ([6, 8, 12, 14], [6, 10], [4, 14, 2, 10]):
+        x = np.repeat(np.arange(float(len(sizes))), sizes)[:, None]
+        T = grow(x, np.arange(len(x)) % 2, n_classes=2, criterion="gini")
+        assert n_leaves(T) == len(sizes)
+        path = pruning_path(T)
+        assert path.alpha.tolist() == [0.0]
+        assert path.leaves.tolist() == [1]
+        assert len(prune(T, 0).n) == 1
+
+
 def test_pruning_at_zero_takes_back_what_gains_nothing():
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     T = grow(X, X.sum(axis=1) % 2, n_classes=2, criterion="gini")
