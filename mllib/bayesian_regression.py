@@ -546,9 +546,9 @@ def evidence_maximization(
     -------
     EvidenceRun
         The evidence has no maximum if the targets are orthogonal to the inputs (alpha grows) or
-        if they lie on a plane (beta grows). The prior variance of a score is then kept above 1e-12
-        of the noise, the noise variance above 1e-12 of the mean square of y, and ``at_bound`` is
-        true.
+        if they, more than X has rank, lie on a plane (beta grows). The prior variance of a score is
+        then kept above 1e-12 of the noise, the noise variance above 1e-12 of the mean square of y,
+        and ``at_bound`` is true.
 
     Raises
     ------

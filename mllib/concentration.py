@@ -50,7 +50,7 @@ class ChernoffBound(NamedTuple):
 
     bound: float  #: exp(-n rate), an upper bound on P(X_1 + ... + X_n >= n t)
     rate: float  #: psi*(t) = sup over lambda >= 0 of lambda t - psi(lambda)
-    tilt: float  #: a lambda that attains the rate; inf if only the limit does
+    tilt: float  #: a lambda that attains the rate to rounding; inf if the rate is infinite
 
 
 class Interval(NamedTuple):
@@ -517,7 +517,7 @@ def hoeffding_sample_size(epsilon, delta, low=0.0, high=1.0, *, two_sided=True):
 
 
 def hoeffding_interval(mean, n, delta, low=0.0, high=1.0):
-    """Return the interval mean -+ radius, clipped to [low, high]; it misses with probability delta.
+    """Return mean -+ radius, clipped to [low, high]; it misses with probability at most delta.
 
     Parameters
     ----------

@@ -291,10 +291,13 @@ def linkage(X, method="average", *, metric="euclidean", algorithm="auto"):
     if algorithm == "spanning-tree" and metric == "euclidean":
         squares = True
         looked_at = spanning_tree_of_points(np.ascontiguousarray(X), pairs, height)
+        _check_range(height, len(X))
     else:
         D = _dissimilarities(X, metric, method)
         if squares:
-            D **= 2
+            with np.errstate(over="ignore"):
+                D **= 2
+        _check_range(D, len(D))
         if algorithm == "spanning-tree":
             looked_at = minimum_spanning_tree(D, pairs, height)
         else:
@@ -308,6 +311,12 @@ def linkage(X, method="average", *, metric="euclidean", algorithm="auto"):
     if squares:
         height = np.sqrt(np.maximum(height, 0))
     return Tree(children, height, size, int(looked_at))
+
+
+def _check_range(values, n):
+    """Raise if what the updates compute from these dissimilarities of n rows could overflow."""
+    if not values.max() < np.finfo(float).max / (4.0 * n * n):
+        raise ValueError("X is too large, the linkage would overflow: divide by a unit.")
 
 
 def _dissimilarities(X, metric, method):

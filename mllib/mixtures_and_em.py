@@ -516,7 +516,7 @@ def constrained_covariances(scatters, counts, covariance_type="full", *, floor=N
         N_k > 0.
     covariance_type : {"full", "tied", "diag", "spherical"}
     floor : array of shape (d,), optional
-        Restrict to Sigma_k - diag(floor) positive semi-definite.
+        Restrict to Sigma_k - diag(floor) positive semi-definite; all above 0, or all 0 for none.
     prior : InverseWishart, optional
 
     Returns
@@ -696,8 +696,10 @@ def _check_floor(floor, d):
     if floor is None:
         return None
     floor = check_vector(floor, "floor")
-    if floor.shape != (d,) or (floor < 0).any():
-        raise ValueError(f"floor must hold {d} variances >= 0, one per column of X.")
+    if floor.shape != (d,) or (floor < 0).any() or (floor.any() and not floor.all()):
+        raise ValueError(
+            f"floor must hold {d} variances, one per column of X, all above 0 (or all 0 for none)."
+        )
     return floor
 
 
@@ -720,7 +722,8 @@ def fit_mixture(
     ----------
     X : array of shape (n, d)
     start : MixtureParams
-        Covariances below the floor are raised to it first, so that no iteration can lose.
+        Covariances outside the family or below the floor are replaced by the nearest allowed ones
+        first, so that no iteration can lose.
     covariance_type : {"full", "tied", "diag", "spherical"}
     floor : array of shape (d,), optional
         Smallest variances, as from `variance_floor`.
@@ -737,7 +740,7 @@ def fit_mixture(
     """
     X = check_array(X)
     floor, prior = _check_floor(floor, X.shape[1]), _check_prior(prior, X.shape[1])
-    start = _raised(_check_params(start), floor)
+    start = _admitted(_check_params(start), covariance_type, floor)
 
     def expect(params):
         R, value = e_step(X, params, labels)
@@ -752,14 +755,16 @@ def fit_mixture(
     return em(expect, maximise, start, max_iter=max_iter, tol=tol, n_samples=len(X), name="EM")
 
 
-def _raised(params, floor):
-    """Return the parameters with the nearest covariances that the floor allows."""
-    if floor is None:
+def _admitted(params, covariance_type, floor):
+    """Return the parameters with the nearest covariances that the family and the floor allow."""
+    check_choice(covariance_type, "covariance_type", COVARIANCE_TYPES)
+    pi, _, Sigma = params
+    N = pi if covariance_type == "tied" else np.ones(len(pi))
+    nearest = _covariances(N[:, None, None] * Sigma, N, covariance_type, floor, None)
+    rounding = 1e-12 * np.abs(Sigma).max(axis=(1, 2), keepdims=True)
+    if (np.abs(nearest - Sigma) <= rounding).all():
         return params
-    ones = np.ones(len(params.weights))
-    return params._replace(
-        covariances=constrained_covariances(params.covariances, ones, floor=floor)
-    )
+    return params._replace(covariances=nearest)
 
 
 # Functions: statistics that add up, chunks, streams ----------------------------------------------
@@ -907,7 +912,7 @@ def _climb_chunks(chunks, start, workers, *, covariance_type, floor, prior, max_
     again, start = as_passes(chunks), _check_params(start)
     d = start.means.shape[1]
     floor, prior = _check_floor(floor, d), _check_prior(prior, d)
-    start = _raised(start, floor)
+    start = _admitted(start, covariance_type, floor)
 
     def total(params):
         return reduce_chunks(partial(_expect_chunk, params=params), again(), workers).value
@@ -1226,6 +1231,7 @@ class _FastStatistics:
 
 def _fit_fast(X, start, *, covariance_type, floor, prior, labels, max_iter, tol, weights=None):
     """Return what `fit_mixture` returns, without its warning, by `_FastStatistics` of (X - c)/s."""
+    start = _admitted(start, covariance_type, floor)
     d, centre = X.shape[1], X.mean(axis=0)
     Z = X - centre
     s = np.sqrt(np.einsum("ij,ij->", Z, Z) / Z.size)
@@ -1361,7 +1367,8 @@ class GaussianMixture(DensityEstimator):
     covariance_prior : InverseWishart, optional
         Prior (nu_0, S_0) on each covariance, S_0 in squared units of X.
     init : {"k-means", "random"} or MixtureParams
-        Clusters of k-means; K random rows; or the parameters to start from, once.
+        Clusters of k-means; K random rows; or the parameters to start from, once, with the nearest
+        covariances that the family and the floor allow.
     n_init : int
         Number of starts.
     max_iter, tol

@@ -341,8 +341,8 @@ def _id3(X, y, score):
     label = classes[counts.argmax()]
     counts = dict(zip(classes.tolist(), counts.tolist()))
     tables = [contingency(x, y) for x in X.T]
-    scores = [score(table) if len(table) > 1 else -1.0 for table in tables]
-    if len(classes) == 1 or max(scores) < 0:
+    scores = [score(table) if len(table) > 1 else -np.inf for table in tables]
+    if len(classes) == 1 or max(scores) == -np.inf:
         return Branch(label, counts, -1, {})
     j = int(np.argmax(np.round(scores, 12)))  # the first of equals
     groups = {v: X[:, j] == v for v in np.unique(X[:, j]).tolist()}
@@ -980,7 +980,8 @@ def weakest_links(left, right, cost, strength):
                 below[t] = below[left[t]] + below[right[t]]
                 link[t] = (cost[t] - below[t]) / (leaves[t] - 1)
                 weakest = min(weakest, link[t])
-        alpha = max(alpha, weakest)
+        if weakest > alpha + 1e-12 * cost[0]:  # else it is alpha, up to rounding
+            alpha = weakest
         for t in range(m):
             if link[t] <= alpha + 1e-12 * cost[0]:
                 strength[t] = alpha

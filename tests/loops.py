@@ -5,6 +5,8 @@ changed loop, and the loops that call it, are taken from there; the others stay 
 """
 
 import signal
+import time
+from functools import partial
 from types import FunctionType
 
 from mllib import compiled
@@ -30,10 +32,51 @@ def calling(function):
     return [loops[name] for name in found]
 
 
+def called_by(loop):
+    """Return the functions that a loop consists of: its own and the loops of its module in it."""
+    loops = compiled._modules[id(loop.function.__globals__)][1]
+    found = [loop]
+    for caller in found:
+        named = (loops[name] for name in caller.function.__code__.co_names if name in loops)
+        found += [callee for callee in named if callee not in found]
+    return [one.function for one in found]
+
+
 def run_plainly(loops):
     """Let loops run as the Python that they are."""
     for loop in loops:
         loop._call = lambda args, loop=loop: loop.function(*args)
+
+
+class PlainlyAtFirst:
+    """Lets each loop run as the Python that it is for some seconds, and compiled from then on.
+
+    Parameters
+    ----------
+    seconds : float
+    beyond : callable
+        Told, at each compiled call, the functions that this call may run.
+    """
+
+    def __init__(self, seconds, beyond):
+        self.seconds, self.beyond, self.left = seconds, beyond, {}
+
+    def take(self, loops):
+        """Let these loops run so; those that did already go on."""
+        for loop in loops:
+            if loop not in self.left:
+                self.left[loop] = self.seconds
+                loop._call = partial(self.call, loop)
+
+    def call(self, loop, args):
+        if self.left[loop] <= 0:
+            self.beyond(called_by(loop))
+            return type(loop)._call(loop, args)
+        start = time.process_time()
+        try:
+            return loop.function(*args)
+        finally:
+            self.left[loop] -= time.process_time() - start
 
 
 def compile_anew(loops, limit):

@@ -52,6 +52,7 @@ import mutations  # noqa: E402
 #: How a change can end; the first four are deaths.
 OUTCOMES = ("claim", "assert", "error", "time", "output only", "alive")
 MEMORY = 2 << 30  # bytes that a child may take beyond what it inherits
+FOLLOWED = 5.0  # seconds for which a loop is traced as plain Python in the unbroken run
 PATIENCE = 30.0  # seconds of a chapter with plain loops above which changed loops are compiled
 IN_PLACE = {"append", "extend", "update", "pop", "add", "insert", "sort", "setdefault", "clear"}
 
@@ -188,7 +189,8 @@ class Chapter:
     """The cells of a chapter, the functions they rely on, and how the unbroken chapter runs."""
 
     def __init__(self, text, root, package):
-        self.slug, self.text, self.root, self.patience = text.stem, text, root, PATIENCE
+        self.slug, self.text, self.root = text.stem, text, root
+        self.followed, self.patience = FOLLOWED, PATIENCE
         sources = [c for c in code_cells(text.read_text("utf-8")) if c.strip()]
         self.cells = [Cell(k, s) for k, s in enumerate(sources)]
         self.own = root / package / f"{self.slug.replace('-', '_')}.py"
@@ -287,6 +289,7 @@ class Seen:
         self.files = {str(f) for f in files}
         self.calls, self.lines, self.passed, self.cell = {}, set(), set(), 0
         self.unseen = {}  # code -> its lines that have not run yet
+        self.unfollowed = set()  # cells in which some loop ran compiled
 
     def trace(self, frame, event, _):
         """Follow the frames of the modules and no others (for ``sys.settrace``)."""
@@ -315,6 +318,13 @@ class Seen:
             frame.f_trace_lines = False
             return None
         return self.line
+
+    def compiled(self, functions):
+        """Take functions that no trace can follow as called, and all their lines as run."""
+        self.unfollowed.add(self.cell)
+        for code in (function.__code__ for function in functions):
+            self.calls.setdefault((code.co_filename, code.co_qualname), set()).add(self.cell)
+            self.lines |= {(code.co_filename, line) for *_, line in code.co_lines() if line}
 
     def arguments(self, frame, name):
         """Note the arguments of a call that differ from their defaults."""
@@ -345,10 +355,11 @@ class Seen:
 def unbroken(chapter, traced):
     """Run all cells; return times, digests, names changed in place, and what a trace saw."""
     space, seen, times, digests, live = fresh(), Seen(chapter.files), [], [], []
+    plainly = loops.PlainlyAtFirst(chapter.followed, seen.compiled)
     for cell in chapter.cells:
         seen.cell, start = cell.number, time.process_time()
         if traced:
-            loops.run_plainly(loops.all_of(chapter.files))
+            plainly.take(loops.all_of(chapter.files))
             sys.settrace(seen.trace)
         try:
             digests.append(cell.run(space))
@@ -357,6 +368,8 @@ def unbroken(chapter, traced):
         finally:
             sys.settrace(None)
         times.append(time.process_time() - start)
+        if cell.number in seen.unfollowed:  # plain loops would take longer than is known here
+            times[-1] = max(times[-1], 4 * PATIENCE)
         live.append([n for n in cell.needs if n in space and changeable(space[n])])
     calls = [[*k, sorted(v)] for k, v in seen.calls.items()]
     return {"times": times, "digests": digests, "live": live, "calls": calls} | {
@@ -829,7 +842,7 @@ def show(number, total):
 
 def look(chapter, options):
     """Try the changes of one chapter, say what came of it; return what is wrong."""
-    start, chapter.patience = time.time(), options.patience
+    start, chapter.followed, chapter.patience = time.time(), options.followed, options.patience
     register = reasons(options.root / "chapters" / "survivors.yml")
     wrong = [
         f"survivors.yml: there is no such change any more: {k}" for k in stale(chapter, register)
@@ -878,6 +891,7 @@ def main(argv=None):
     )
     parser.add_argument("--root", type=Path, default=ROOT, help=argparse.SUPPRESS)
     parser.add_argument("--package", default="mllib", help=argparse.SUPPRESS)
+    parser.add_argument("--followed", type=float, default=FOLLOWED, help=argparse.SUPPRESS)
     parser.add_argument("--patience", type=float, default=PATIENCE, help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
     options.root = options.root.resolve()

@@ -254,6 +254,20 @@ def test_a_start_below_the_floor_is_raised_to_it():
     np.testing.assert_allclose(again.trace, fit.trace, rtol=1e-12)
 
 
+@pytest.mark.parametrize("family", ["full", "tied", "diag", "spherical"])
+def test_a_start_that_the_family_or_the_floor_forbids_is_replaced_by_the_nearest(family):
+    X = np.random.default_rng(0).standard_normal((60, 2)) * [0.1, 2.0]
+    narrow = np.stack([np.diag([1e-2, 4.0]), [[1e-30, 0.0], [0.0, 1e-30]]])
+    start = MixtureParams(np.array([0.5, 0.5]), np.stack([X[0], X[1]]), narrow)
+    floor = variance_floor(X)
+    fit = fit_mixture(X, start, covariance_type=family, floor=floor)
+    model = GaussianMixture(2, covariance_type=family, init=start).fit(X)
+    chunks = GaussianMixture(2, covariance_type=family, init=start).fit_chunks([X[:20], X[20:]])
+    np.testing.assert_allclose(model.trace_, fit.trace, rtol=1e-9)
+    np.testing.assert_allclose(chunks.trace_, fit.trace, rtol=1e-9)
+    fit_mixture(X, start, covariance_type=family, floor=np.array([0.01, 1.0]))
+
+
 def test_arguments_are_not_changed(X, theta):
     before = [a.copy() for a in (X, *theta)]
     fit_mixture(X, theta, max_iter=3, tol=1.0)
@@ -562,6 +576,7 @@ def test_bad_arguments_of_the_functions_are_named(X, theta, rng):
         (lambda: constrained_covariances(S, N, floor=np.ones(3)), "floor must hold 2"),
         (lambda: constrained_covariances(S, N, prior=3), "prior must be an InverseWishart"),
         (lambda: m_step(X, R, floor=-np.ones(2)), "floor must hold 2"),
+        (lambda: m_step(X, R, floor=np.array([0.5, 0.0])), "all above 0"),
         (lambda: m_step(X, R, prior=InverseWishart(0.5, np.eye(2))), "prior.dof"),
         (lambda: log_prior(theta, InverseWishart(5, -np.eye(2))), "prior.scale"),
         (lambda: sufficient_statistics(X, theta, centre=np.ones(3)), "centre must have 2 entries"),

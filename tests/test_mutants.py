@@ -223,8 +223,10 @@ def test_an_argument_that_is_ignored_is_seen_where_it_is_passed(done):
 
 
 def test_a_compiled_loop_is_broken_for_all_that_call_it(done, tmp_path):
+    (tmp_path / "one").mkdir()
     anew = run(made(tmp_path), "--patience", "0").stdout
-    for text in (done[1], anew):
+    untraced = run(made(tmp_path / "one"), "--followed", "0").stdout
+    for text in (done[1], anew, untraced):
         assert ends(text, "total") == {"assert": 3}
         assert ends(text, "mean") == ends(done[1], "mean")
         assert not {"alive", "output only"} & set(ends(text, "mean"))

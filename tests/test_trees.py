@@ -99,6 +99,14 @@ def test_id3_stops_where_nothing_varies_and_answers_the_unseen():
         id3_predict(tree, ["a", "w"])
 
 
+def test_id3_goes_on_where_a_gain_of_zero_is_rounded_below_zero():
+    X = np.array([(a, b) for a in range(5) for b in range(5)])
+    y = X.sum(axis=1) % 5 < 2
+    assert -1e-12 < information_gain(contingency(X[:, 0], y)) <= 0
+    for criterion in ("gain", "gain_ratio"):
+        assert (id3_predict(id3(X, y, criterion), X) == y).all()
+
+
 # The search for a split ----------------------------------------------------------------------
 
 
@@ -402,6 +410,17 @@ def test_pruned_trees_are_the_best_of_all(rng):
             assert np.array_equal(P.n[0], 14)
             kept = apply(P, X)
             assert np.allclose(P.value[kept, 0], [y[kept == k].mean() for k in kept])
+
+
+def test_pruning_at_zero_takes_back_gains_that_are_rounded_above_zero():
+    for sizes in ([6, 8, 12, 14], [6, 10], [4, 14, 2, 10]):
+        x = np.repeat(np.arange(float(len(sizes))), sizes)[:, None]
+        T = grow(x, np.arange(len(x)) % 2, n_classes=2, criterion="gini")
+        assert n_leaves(T) == len(sizes)
+        path = pruning_path(T)
+        assert path.alpha.tolist() == [0.0]
+        assert path.leaves.tolist() == [1]
+        assert len(prune(T, 0).n) == 1
 
 
 def test_pruning_at_zero_takes_back_what_gains_nothing():
