@@ -431,7 +431,7 @@ def batch_perceptron(X, y, *, eta=1.0, max_iter=1000):
 
 
 def functional_margin(w, X, y):
-    """Return gamma = min_i y_i w^T x_i: positive exactly if w has every score on the right side of 0.
+    """Return gamma = min_i y_i w^T x_i: positive exactly if every score has the right sign.
 
     Parameters
     ----------
