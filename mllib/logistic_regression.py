@@ -623,6 +623,7 @@ def fit_l1(X, y, lam, *, weights=None, w0=None, tol=1e-10, max_iter=200):
     check_scalar(tol, "tol", low=0)
     check_scalar(max_iter, "max_iter", low=1, integer=True)
     w = _start(w0, X.shape[1]).copy()
+    w[(lam > 0) & ~X[s > 0].any(axis=0)] = 0.0  # on a column of zeros a weight only costs
     return _proximal_newton(X, y, s, lam, w, tol, max_iter)
 
 

@@ -431,7 +431,7 @@ def batch_perceptron(X, y, *, eta=1.0, max_iter=1000):
 
 
 def functional_margin(w, X, y):
-    """Return gamma = min_i y_i w^T x_i: positive exactly if w classifies every example correctly.
+    """Return gamma = min_i y_i w^T x_i: positive exactly if every score has the right sign.
 
     Parameters
     ----------
@@ -465,7 +465,7 @@ def mistake_bound(X, y, w_star):
     Raises
     ------
     ValueError
-        If w_star makes an error, so that gamma is not positive.
+        If gamma is not positive: w_star makes an error, or some score is 0.
 
     References
     ----------

@@ -247,6 +247,15 @@ def test_l1_fits_meet_their_conditions_and_a_wrong_support_does_not(seed):
     assert (np.diff(run.trace) <= 1e-10).all()
 
 
+def test_l1_gives_up_a_weight_on_a_column_of_zeros():
+    X = np.array([[1.0, 0, 1], [1, 0, 2], [1, 0, 3], [1, 0, 1.5], [1, 7, 1]])
+    y, lam, s = [0, 1, 0, 1, 1], [0, 1.0, 0.1], [1, 1, 1, 1, 0]
+    far, near = (fit_l1(X, y, lam, weights=s, w0=[0, start, 0]) for start in (2.0, 0.0))
+    assert far.converged
+    assert far.w[1] == 0
+    assert np.allclose(far.w, near.w)
+
+
 def test_quadratic_l1_solves_one_weight_by_soft_thresholding():
     H = np.array([[2.0]])
     for g, expected in ((-5.0, 2.0), (0.5, 0.0), (5.0, -2.0)):
