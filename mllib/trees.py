@@ -540,7 +540,7 @@ def grow_nodes(
                 XT, order, start, end, y, w, W, mean, total, counts, criterion, min_leaf,
                 min_weight, _SLACK * slack, tried, pool, state,
             )  # fmt: skip
-            if j >= 0 and gain >= min_decrease * weight[0]:
+            if j >= 0 and max(gain, 0.0) >= min_decrease * weight[0]:  # no gain is below 0
                 middle = start + cut
                 feature[m] = j
                 threshold[m] = midpoint(XT[j, order[j, middle - 1]], XT[j, order[j, middle]])
