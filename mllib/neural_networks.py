@@ -907,8 +907,8 @@ class MLPRegressor(_MLP, Regressor):
     """Network for numbers: half the mean squared error + (alpha / 2) sum_l ||W_l||^2.
 
     E = (1/2n) sum_i s_i (f(x_i) - y_i)^2 + (alpha / 2) sum_l ||W_l||^2, where the weights s_i are
-    brought to mean 1, inputs and targets to mean 0 and variance 1 for training; then the scaling is folded into the first
-    and the last layer.
+    brought to mean 1, inputs and targets to mean 0 and variance 1 for training; then the scaling is
+    folded into the first and the last layer.
 
     Parameters
     ----------
