@@ -781,7 +781,7 @@ def log_evidence(counts, alpha=1.0):
 
     References
     ----------
-    Cooper and Herskovits (1992), Machine Learning 9, 309-347.
+    Book: bayesian-networks-dirichlet-bn. Cooper and Herskovits (1992), Machine Learning 9, 309-347.
 
     Examples
     --------

@@ -861,7 +861,7 @@ def baum_welch(model, X, lengths=None, *, max_iter=200, tol=1e-6, counts=expecte
     """Climb log p(X; theta) by expectation-maximisation from ``model``.
 
     The E-step counts expected starts, transitions and emissions; the M-step divides them by their
-    sums. The log-likelihood never falls.
+    sums. The log-likelihood never falls, if the variances of ``model`` are not below its floor.
 
     Parameters
     ----------

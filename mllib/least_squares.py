@@ -458,7 +458,7 @@ def leverages(X):
     Returns
     -------
     array of shape (n,)
-        Each between 0 and 1.
+        Each between 0 and 1, but for rounding.
 
     References
     ----------

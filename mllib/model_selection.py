@@ -1004,6 +1004,11 @@ def _weighted_search(X, y, s, lambdas, criterion, intercept):
     a copy has the shares 1 / s_i and 1 / sqrt(s_i).
     """
     X, y, lambdas = _check_search(X, y, lambdas, criterion)
+    if criterion == "loo" and ((s > 0) & (s < 1)).any():
+        raise ValueError(
+            "sample_weight must be 0 or at least 1 for criterion='loo', which leaves out one copy "
+            "of a row: multiply the weights and lambdas by one number, or take criterion='gcv'."
+        )
     Z, t = weighted_rows(X, y, s, bool(intercept))[:2]
     s, total = s[s > 0], s.sum()
     U, values = _directions(Z, False)
@@ -1121,7 +1126,8 @@ class RidgeCV(Regressor):
     """Ridge regression whose penalty minimises leave-one-out or generalised cross-validation.
 
     f(x) = b + w^T x minimises sum_i s_i (y_i - b - w^T x_i)^2 + lam ||w||^2, lam from ``lambdas``.
-    A whole weight s_i counts a row that often, and one copy of it is left out at a time.
+    A whole weight s_i counts a row that often, and one copy of it is left out at a time: with "loo"
+    a weight is 0 or at least 1.
 
     Parameters
     ----------

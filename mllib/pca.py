@@ -267,7 +267,7 @@ def principal_components(X, k=None, *, weights=None, center=True, method="auto")
     ----------
     X : array of shape (n, d)
     k : int, float or None
-        How many; a share in (0, 1) of the total variance that the smallest sufficient number of
+        How many; a share in (0, 1] of the total variance that the smallest sufficient number of
         them must hold; or None for all directions of positive variance.
     weights : array of shape (n,), optional
         How often each row counts.
@@ -722,7 +722,7 @@ class PCA(Transformer):
     Parameters
     ----------
     n_components : int, float or None
-        k; a share in (0, 1) of the variance to be held; None for all directions in which the
+        k; a share in (0, 1] of the variance to be held; None for all directions in which the
         training rows vary.
     whiten : bool
         Whether each score is divided by its standard deviation.

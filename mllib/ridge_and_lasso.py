@@ -425,7 +425,7 @@ def shrinkage_factors(X, lam):
 
     Returns
     -------
-    array of shape (min(n, d),), decreasing, in [0, 1)
+    array of shape (min(n, d),), decreasing, in [0, 1); 1 where rounding loses lam
 
     References
     ----------
@@ -1220,8 +1220,9 @@ class Lasso(_Linear):
 
     The weights s_i are 1 unless given.
 
-    Up to 1000 features the path is followed from its start to lam, which is exact; beyond that, and
-    if the path's rounding shows in the duality gap, coordinates descend until the gap is small.
+    Up to 1000 features (100 without numba) the path is followed from its start to lam, which is
+    exact; beyond that, and if the path's rounding shows in the duality gap, coordinates descend
+    until the gap is small.
 
     Parameters
     ----------

@@ -668,7 +668,7 @@ def _exchange(alpha, F, y, C, k, rows, slot, scale, trace, step, tol, max_iter):
         low[s] = alpha[s] > 0 if y[s] > 0 else alpha[s] < C[s]
     # two images of one point: no distance, but a step of finite length unless C is infinite
     small = 1e-12 * scale if np.inf > C[0] else 1e-14 * scale
-    least = small if np.inf > C[0] else 1e-290 * min(scale, 1.0)
+    least = small if np.inf > C[0] else max(1e-290 * min(scale, 1.0), 1e-300)
     while True:
         i, highest, lowest = 0, -np.inf, np.inf
         for s in range(len(y)):

@@ -540,7 +540,7 @@ def grow_nodes(
                 XT, order, start, end, y, w, W, mean, total, counts, criterion, min_leaf,
                 min_weight, _SLACK * slack, tried, pool, state,
             )  # fmt: skip
-            if j >= 0 and gain >= min_decrease * weight[0]:
+            if j >= 0 and max(gain, 0.0) >= min_decrease * weight[0]:  # no gain is below 0
                 middle = start + cut
                 feature[m] = j
                 threshold[m] = midpoint(XT[j, order[j, middle - 1]], XT[j, order[j, middle]])
@@ -957,7 +957,8 @@ def importances(tree, d):
     """
     t = np.flatnonzero(tree.left >= 0)
     cost = tree.weight * tree.impurity
-    gains = np.maximum(cost[t] - cost[tree.left[t]] - cost[tree.right[t]], 0)
+    gains = cost[t] - cost[tree.left[t]] - cost[tree.right[t]]
+    gains = np.where(gains > _SLACK * cost[0], gains, 0)  # less is rounding
     total = np.bincount(tree.feature[t], gains, minlength=d)
     return total / total.sum() if total.sum() > 0 else total
 

@@ -580,6 +580,13 @@ def test_ridge_cv_scales_with_the_data():
     np.testing.assert_allclose(small.coef_, 1e16 * model.coef_, rtol=1e-8)
 
 
+def test_no_copy_of_a_row_is_less_than_a_row():
+    X, y, s = np.eye(4, 2), np.arange(4.0), [0.5, 1, 2, 0]
+    with pytest.raises(ValueError, match="at least 1 for criterion='loo'"):
+        RidgeCV().fit(X, y, sample_weight=s)
+    assert RidgeCV(criterion="gcv").fit(X, y, sample_weight=s).lambda_ in RidgeCV().lambdas
+
+
 def test_a_constant_feature_has_no_weight():
     X, y = sample()
     X[:, 1] = 7.0

@@ -291,6 +291,7 @@ def test_smo_with_duplicates_of_both_labels_and_with_constant_inputs():
         (np.eye(2), [-1, 1], -1.0, "C must be"),
         (np.eye(2), [-1, 1], np.nan, "C must be"),
         (np.ones((2, 2)), [-1, 1], np.inf, "not separable"),
+        (np.zeros((2, 2)), [-1, 1], np.inf, "not separable"),
     ],
 )
 def test_smo_refuses_what_it_cannot_solve(K, y, C, message):

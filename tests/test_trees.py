@@ -412,6 +412,31 @@ def test_pruned_trees_are_the_best_of_all(rng):
             assert np.allclose(P.value[kept, 0], [y[kept == k].mean() for k in kept])
 
 
+def test_growth_goes_on_where_a_gain_of_zero_is_rounded_below_zero(rng):
+    for m, k, criterion in itertools.product((5, 6, 7, 10), (1, 2, 3), ("gini", "entropy")):
+        X = np.array([(a, b) for a in range(m) for b in range(m)])
+        y = X.sum(axis=1) % m < k
+        T = grow(X, y, n_classes=2, criterion=criterion)
+        assert (T.value.argmax(axis=1)[apply(T, X)] == y).all()
+        groups = np.repeat(np.arange(4.0), rng.integers(1, 8, 4) * 3)[:, None]
+        labels = np.arange(len(groups)) % 3 == 0  # a third of each group
+        assert n_leaves(grow(groups, labels, n_classes=2, criterion=criterion)) == 4
+    corners, xor = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), [0, 1, 1, 0]
+    for w in rng.uniform(0.1, 1, 100):
+        T = grow(corners, xor, np.full(4, w), n_classes=2, criterion="entropy")
+        assert n_leaves(T) == 4
+
+
+def test_splits_that_gain_nothing_have_no_importance(rng):
+    for criterion in ("gini", "entropy"):
+        for sizes in rng.integers(1, 8, (20, 3)):
+            groups = np.repeat(np.arange(3.0), sizes * 4)[:, None]
+            labels = np.arange(len(groups)) % 4 == 0  # a quarter of each group
+            T = grow(groups, labels, n_classes=2, criterion=criterion)
+            assert n_leaves(T) == 3
+            assert not importances(T, 2).any()
+
+
 def test_pruning_at_zero_takes_back_gains_that_are_rounded_above_zero():
     for sizes in ([6, 8, 12, 14], [6, 10], [4, 14, 2, 10]):
         x = np.repeat(np.arange(float(len(sizes))), sizes)[:, None]
