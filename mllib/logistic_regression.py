@@ -271,7 +271,8 @@ def separation(X, y):
 
     With z_i = (2 y_i - 1) x_i: E has a minimiser exactly if no v has all z_i^T v >= 0 and one of
     them above 0. The linear programme maximises sum_i u_i subject to z_i^T v >= u_i and
-    0 <= u_i <= 1. Since v may be as long as it likes, each u_i is 0 or 1 at its solution.
+    0 <= u_i <= 1. Since v may be as long as it likes, each u_i is 0 or 1 at its solution. The
+    solver does not see gaps or overlaps below about 1e-9 of a feature's largest entry.
 
     Parameters
     ----------
@@ -295,6 +296,7 @@ def separation(X, y):
     ('overlap', 'complete')
     """
     from scipy.optimize import linprog
+    from scipy.sparse import block_array, csr_array, eye_array
 
     X, y, _ = _sample(X, y)
     size = np.abs(X).max(axis=0)
@@ -303,7 +305,7 @@ def separation(X, y):
     Z = (2 * y - 1)[:, None] * (X / size)
     answer = linprog(
         np.r_[np.zeros(d), -np.ones(n)],
-        A_ub=np.hstack([-Z, np.eye(n)]),
+        A_ub=block_array([[csr_array(-Z), eye_array(n)]]),
         b_ub=np.zeros(n),
         bounds=[(None, None)] * d + [(0, 1)] * n,
     )
@@ -1078,7 +1080,8 @@ class LogisticRegression(Classifier):
     n_iter_ : int
     converged_ : bool
         Also False where the data are separated and nothing is penalised: then no minimiser exists,
-        the weights are those reached, and a warning says so.
+        the weights are those reached, and a warning says so. (With n above 200 000 or
+        n (K d)^2 above 2e9, this is looked into only where some score exceeds 12.)
 
     References
     ----------
@@ -1123,7 +1126,7 @@ class LogisticRegression(Classifier):
         lam = np.full(A.shape[1], 0.0 if self.penalty is None else float(self.lam))
         lam[: int(self.fit_intercept)] = 0.0
         W, self.n_iter_, self.converged_, gap = self._solve(A, index, len(classes), s, lam)
-        if self.penalty is None and _is_separated(A, W, index):
+        if self.penalty is None and _is_separated(A, W, index, s):
             self.converged_ = False
             convergence_warning(
                 "LogisticRegression without penalty has no solution here: a hyperplane separates "
@@ -1193,24 +1196,50 @@ class LogisticRegression(Classifier):
         return self.classes_[index]
 
 
-def _is_separated(A, W, index):
+def _is_separated(A, W, index, s):
     """Return whether the unpenalised objective has no minimiser, given the weights reached.
 
-    A fit that overlaps is at peace with finite scores, so the linear programme is asked only if
-    some example is fitted with a probability very near 1. Several classes are separated if the
-    differences of their scores are.
+    The linear programme is asked only if some example is fitted with a probability very near 1,
+    or if a Newton step does not prove that the examples overlap. Several classes are separated
+    if the differences of their scores are.
     """
     scores = A @ W
     if W.shape[1] == 1:
         own = np.where(index == 1, 1, -1) * scores[:, 0]
         if (own > 0).all():
             return True
-        return own.max() > 12 and separation(A, index).kind != "overlap"
+        if own.max() <= 12 and _step_proves_overlap(A, W, index, s):
+            return False
+        return separation(A, index).kind != "overlap"
     others = scores - scores[np.arange(len(A)), index][:, None]
     others[np.arange(len(A)), index] = -np.inf
     if (others < 0).all():
         return True
-    return others[np.isfinite(others)].min() < -12 and _softmax_separated(A, index, W.shape[1])
+    if others[np.isfinite(others)].min() >= -12 and _step_proves_overlap(A, W, index, s):
+        return False
+    return _softmax_separated(A, index, W.shape[1])
+
+
+def _step_proves_overlap(A, W, index, s):
+    """Return whether the Newton step from W shows that no direction separates the classes.
+
+    The gradient is a sum with the weights p_ik > 0 of the classes that did not occur. The step
+    makes it 0 for the weights p_ik (1 + t_ik - sum_l p_il t_il) with the scores t of the step.
+    Where the step, or the linear programme, costs too much the answer is yes.
+    """
+    (n, d), K = A.shape, W.shape[1]
+    if n > 2e5 or n * (K * d) ** 2 > 2e9:
+        return True
+    if K == 1:
+        sign = np.where(index == 1, 1.0, -1.0)
+        p = sigmoid(sign * (A @ W[:, 0]))
+        B = np.sqrt(s * p * (1 - p))[:, None] * A
+        step = _scaled_solve(B.T @ B, A.T @ (s * sign * (1 - p)))
+        return (p * sign * (A @ step)).max() < 0.9
+    P, Y = softmax(A @ W), np.eye(K)[index]
+    g = A.T @ (s[:, None] * (Y - P))
+    T = A @ _scaled_solve(softmax_hessian(W, A, s), g.T.ravel()).reshape(K, d).T
+    return np.where(Y == 1, 0.0, T - (P * T).sum(axis=1)[:, None]).min() > -0.9
 
 
 def _softmax_separated(A, index, K):

@@ -787,8 +787,8 @@ class MLPClassifier(_MLP, Classifier):
 
     E = (1/n) sum_i s_i E_i + (alpha / 2) sum_l ||W_l||^2 with one sigmoid output for two classes,
     softmax for more. Inputs are brought to mean 0 and variance 1 for training (the penalty refers
-    to these), then the scaling is folded into the first layer. Weights s_i equal repeated rows
-    while the sample is one batch, on average otherwise.
+    to these), then the scaling is folded into the first layer. The weights s_i are brought to mean
+    1; they equal repeated rows while the sample is one batch, on average otherwise.
 
     Parameters
     ----------
@@ -906,9 +906,9 @@ class MLPClassifier(_MLP, Classifier):
 class MLPRegressor(_MLP, Regressor):
     """Network for numbers: half the mean squared error + (alpha / 2) sum_l ||W_l||^2.
 
-    E = (1/2n) sum_i s_i (f(x_i) - y_i)^2 + (alpha / 2) sum_l ||W_l||^2, where inputs and targets
-    are brought to mean 0 and variance 1 for training; then the scaling is folded into the first
-    and the last layer.
+    E = (1/2n) sum_i s_i (f(x_i) - y_i)^2 + (alpha / 2) sum_l ||W_l||^2, where the weights s_i are
+    brought to mean 1, inputs and targets to mean 0 and variance 1 for training; then the scaling is
+    folded into the first and the last layer.
 
     Parameters
     ----------

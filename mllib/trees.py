@@ -957,7 +957,8 @@ def importances(tree, d):
     """
     t = np.flatnonzero(tree.left >= 0)
     cost = tree.weight * tree.impurity
-    gains = np.maximum(cost[t] - cost[tree.left[t]] - cost[tree.right[t]], 0)
+    gains = cost[t] - cost[tree.left[t]] - cost[tree.right[t]]
+    gains = np.where(gains > _SLACK * cost[0], gains, 0)  # less is rounding
     total = np.bincount(tree.feature[t], gains, minlength=d)
     return total / total.sum() if total.sum() > 0 else total
 

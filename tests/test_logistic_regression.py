@@ -22,6 +22,7 @@ from mllib.logistic_regression import (
     OneVsRest,
     _is_separated,
     _softmax_separated,
+    _step_proves_overlap,
     cross_entropy,
     fit_gd,
     fit_irls,
@@ -168,7 +169,29 @@ def test_separated_classes_are_noticed_with_three_classes_too():
     assert _softmax_separated(quasi, index, 3)
     rng = np.random.default_rng(0)
     W = fit_softmax(X, one_hot(index)).W
-    assert not _is_separated(X, W + rng.normal(size=(2, 1)), index)
+    assert not _is_separated(X, W + rng.normal(size=(2, 1)), index, np.ones(6))
+
+
+@pytest.mark.parametrize("solver", ["newton", "lbfgs"])
+@pytest.mark.parametrize("K", [2, 3])
+def test_one_separated_row_is_noticed_among_thousands_that_overlap(solver, K):
+    rng = np.random.default_rng(K)
+    X, index = rng.normal(size=(3000, 3)), rng.integers(0, K, 3000)
+    X[:, 2] = 0
+    model = LogisticRegression(penalty=None, solver=solver)
+    s = rng.integers(1, 4, 3000).astype(float)
+    assert model.fit(X[:, :2], index, s).converged_
+    W = np.vstack([model.intercept_, model.coef_.T])
+    assert _step_proves_overlap(add_intercept(X[:, :2]), W, index, s)
+    X[7, 2] = 1  # a feature of one row only: its weight may grow for ever
+    with pytest.warns(ConvergenceWarning, match="separates"):
+        assert not model.fit(X, index, s).converged_
+
+
+def test_the_linear_programme_needs_no_square_of_the_rows():
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(20000, 2)), rng.integers(0, 2, 20000)
+    assert separation(X, y).kind == "overlap"
 
 
 # Fitting two classes -------------------------------------------------------------------------

@@ -427,6 +427,16 @@ def test_growth_goes_on_where_a_gain_of_zero_is_rounded_below_zero(rng):
         assert n_leaves(T) == 4
 
 
+def test_splits_that_gain_nothing_have_no_importance(rng):
+    for criterion in ("gini", "entropy"):
+        for sizes in rng.integers(1, 8, (20, 3)):
+            groups = np.repeat(np.arange(3.0), sizes * 4)[:, None]
+            labels = np.arange(len(groups)) % 4 == 0  # a quarter of each group
+            T = grow(groups, labels, n_classes=2, criterion=criterion)
+            assert n_leaves(T) == 3
+            assert not importances(T, 2).any()
+
+
 def test_pruning_at_zero_takes_back_gains_that_are_rounded_above_zero():
     for sizes in ([6, 8, 12, 14], [6, 10], [4, 14, 2, 10]):
         x = np.repeat(np.arange(float(len(sizes))), sizes)[:, None]
