@@ -399,7 +399,11 @@ def check_sample_weight(weights, n, name="sample_weight", *, ones=False, chunk=F
     if isinstance(weights, numbers.Real) and not isinstance(weights, (bool, np.bool_)):
         weights = np.full(n, check_scalar(weights, name, low=0), dtype=np.float64)
     s = check_vector(weights, name, length=n)
-    if (s < 0).any() or not (chunk or s.any()):
+    with np.errstate(over="ignore"):
+        total = s.sum()
+    if total == np.inf:
+        raise ValueError(f"{name} is too large, its sum is infinite: divide by the largest.")
+    if (s < 0).any() or not (chunk or total > 0):
         zero = "" if chunk else " and not all of it zero"
         raise ValueError(
             f"{name} must not be negative{zero}: a weight of 2 counts an example twice, a weight "

@@ -1309,7 +1309,7 @@ class Standardizer(Transformer):
     """Bring each feature to mean 0 and variance 1: z_ij = (x_ij - mean_j) / s_j.
 
     s_j^2 = (1/n) sum_i (x_ij - mean_j)^2. A feature without variance has s_j replaced by 1, so that
-    it becomes 0.
+    it becomes 0 once its mean is subtracted.
 
     Parameters
     ----------

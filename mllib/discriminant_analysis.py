@@ -615,7 +615,7 @@ def fisher_direction(m_1, m_2, S_w):
 
 
 def fisher_directions(statistics, covariance=None):
-    """Solve S_b w = lambda S_w w: at most min(K - 1, d) directions with lambda > 0.
+    """Solve S_b w = lambda S_w w for the min(K - 1, d) largest lambda; all others are 0.
 
     With S_w / n = L L^T the vectors u = L^T w turn the problem into an ordinary one, whose
     matrix is M^T M with the rows sqrt(n_k / n) L^{-1}(m_k - m) of M.
@@ -877,7 +877,7 @@ class RegularisedDiscriminantAnalysis(_GaussianClassifier):
     """Gaussian classes with shrunken covariances: between QDA, LDA and one sphere for each class.
 
     Sigma_k = (1 - gamma) A_k + gamma (tr A_k / d) I, with A_k = alpha S_k/n_k + (1 - alpha) S_w/n.
-    With gamma above 0 it takes samples with fewer rows than features.
+    With gamma above 0 it takes samples with fewer rows than features, unless some A_k is 0.
 
     Parameters
     ----------

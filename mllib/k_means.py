@@ -10,6 +10,7 @@ from math import comb, factorial
 from typing import NamedTuple
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from mllib.base import (
     Clusterer,
@@ -31,7 +32,7 @@ from mllib.base import (
 from mllib.chunks import as_passes, chunk_names, chunk_parts, reduce_chunks
 from mllib.compiled import compiled, compiling
 from mllib.explained import explain_errors
-from mllib.numerics import centred_columns, squared_distances
+from mllib.numerics import centred_columns
 
 __all__ = [
     "Assignment",
@@ -126,6 +127,14 @@ def _check_centres(X, centres):
     return X, centres
 
 
+def _can_be_squared(X, name="X"):
+    """Return X unless sums of squares of its entries would overflow, or all of them underflow."""
+    largest = np.abs(X).max(initial=0.0)
+    if largest > 1e150 or 0 < largest < 1e-150:
+        raise ValueError(f"{name} is too large or too small to be squared: divide by a unit.")
+    return X
+
+
 def _check_partition(labels, n, K=None):
     labels = np.asarray(labels)
     if labels.shape != (n,) or labels.dtype.kind not in "iu" or (labels < 0).any():
@@ -218,7 +227,12 @@ def _assign(X, centres, columns=None):
         columns = _columns(X) if columns is None else columns
         _nearest_in_blocks(columns, centres, labels, distances)
     else:
-        _by_product(X, centres, labels, distances)
+        with np.errstate(over="ignore", invalid="ignore"):
+            _by_product(X, centres, labels, distances)
+    if not distances.max() < np.inf:
+        raise ValueError(
+            "X is too large: squared distances to the centres overflow; divide by a unit."
+        )
     return Assignment(labels, distances)
 
 
@@ -312,9 +326,10 @@ def inertia(X, centres, labels=None, sample_weight=None):
     X, centres = _check_centres(X, centres)
     w = check_sample_weight(sample_weight, len(X), ones=True)
     if labels is None:
-        return float(w @ _assign(X, centres).distances)
+        return _objective(w, _assign(X, centres).distances)
     labels, _ = _check_partition(labels, len(X), len(centres))
-    return float(w @ ((X - centres[labels]) ** 2).sum(axis=1))
+    with np.errstate(over="ignore"):
+        return _objective(w, ((X - centres[labels]) ** 2).sum(axis=1))
 
 
 # Lloyd's algorithm ---------------------------------------------------------------------------
@@ -345,7 +360,16 @@ def _statistic(X, w, centres, found, farthest=True):
         i = int(np.argmax(np.where(w > 0, distances, -1.0)))
         if w[i] > 0:
             far, reach = X[i], float(distances[i])
-    return ClusterStatistic(counts, sums, float(w @ distances), reach, far.copy())
+    return ClusterStatistic(counts, sums, _objective(w, distances), reach, far.copy())
+
+
+def _objective(w, distances):
+    """Return the weighted sum of the squared distances, or say that there is no such number."""
+    with np.errstate(over="ignore"):
+        J = float(w @ distances)
+    if not np.isfinite(J):
+        raise ValueError("X or sample_weight is too large: the objective overflows; use a unit.")
+    return J
 
 
 def chunk_statistic(X, centres, *, sample_weight=None):
@@ -452,7 +476,7 @@ def k_means(X, centres, *, sample_weight=None, max_iter=300, tol=0.0):
     for n_iter in range(max_iter + 1):
         before, found = labels, _assign(X, centres, columns)
         labels, was_full = found.labels, full
-        trace.append(float(w @ found.distances))
+        trace.append(_objective(w, found.distances))
         if was_full and (labels == before).all():
             return KMeansResult(centres, labels, np.array(trace), n_iter, True)
         statistic = _statistic(X, w, centres, found, farthest=False)
@@ -571,9 +595,9 @@ def _law(w, nearest, power):
         p = np.zeros(len(w))
         p[np.argmax(np.where(w > 0, nearest, -1.0))] = 1.0
         return p
-    top = nearest.max()
+    w, top = w / w.max(), np.max(nearest, where=w > 0, initial=0.0)
     if top > 0 and power > 0:
-        p = w * (nearest / top) ** (power / 2)
+        p = w * np.minimum(nearest / top, 1.0) ** (power / 2)
     else:
         p = w * (nearest > 0)
     if not p.any():
@@ -648,6 +672,7 @@ def seed_centres(X, K, rng, *, power=2.0, sample_weight=None):
     w = check_sample_weight(sample_weight, len(X), ones=True)
     if power != np.inf:
         check_scalar(power, "power", low=0)
+    w = w / w.max()
     chosen = [int(rng.choice(len(X), p=w / w.sum()))]
     nearest = np.full(len(X), np.inf)
     for _ in range(1, K):
@@ -877,7 +902,7 @@ def best_partition(X, K):
     X = check_array(X)
     check_scalar(K, "K", low=1, high=len(X), integer=True)
     every = partitions(len(X), K)
-    Z = centred_columns(X)[0]
+    Z = _can_be_squared(centred_columns(X)[0])
     J = np.full(len(every), np.einsum("ij,ij->", Z, Z))
     for k in range(K):
         member = (every == k).astype(np.float64)
@@ -930,7 +955,7 @@ def best_partition_on_line(x, K):
     >>> best_partition_on_line([5.0, 0.0, 1.0, 6.0], 2)
     Partition(labels=array([1, 0, 0, 1]), objective=1.0)
     """
-    x = check_vector(x, "x")
+    x = _can_be_squared(check_vector(x, "x"), "x")
     check_scalar(K, "K", low=1, high=len(x), integer=True)
     order = np.argsort(x, kind="stable")
     best = np.full((K + 1, len(x) + 1), np.inf)
@@ -970,11 +995,11 @@ def single_moves(X, labels, K):
     >>> single_moves([[0.0], [0.0], [0.5], [1.0]], [0, 0, 0, 1], 2)[2].round(4)
     array([ 0.    , -0.0417])
     """
-    X = check_array(X)
+    X = _can_be_squared(check_array(X))
     labels, K = _check_partition(labels, len(X), K)
     centres, rows = update(X, labels, K), np.arange(len(X))
     counts = np.bincount(labels, minlength=K).astype(float)
-    D, own = squared_distances(X, centres), counts[labels]
+    D, own = cdist(X, centres, "sqeuclidean"), counts[labels]
     leave = np.where(own > 1, own / np.maximum(own - 1, 1) * D[rows, labels], -np.inf)
     change = counts / (counts + 1) * D - leave[:, None]
     change[rows, labels] = 0.0
@@ -1013,7 +1038,7 @@ def calinski_harabasz(X, labels):
     labels, K = _check_partition(labels, len(X))
     if not 1 < K < len(X):
         raise ValueError(f"labels must take between 2 and {len(X) - 1} values, they take {K}.")
-    Z = centred_columns(X)[0]
+    Z = _can_be_squared(centred_columns(X)[0])
     centres = update(Z, labels, K)
     between = np.bincount(labels) @ (centres**2).sum(axis=1)
     within = inertia(Z, centres, labels)
@@ -1093,7 +1118,7 @@ class _Centres(Clusterer, Transformer):
 
     def transform(self, X):
         """Return the distance of each row to each centre, shape (m, K)."""
-        return np.sqrt(squared_distances(check_features(self, X), self.cluster_centers_))
+        return cdist(check_features(self, X), self.cluster_centers_)
 
     def fit_transform(self, X, y=None, **options):
         """Fit and return the distances of the training rows to the centres."""
@@ -1117,7 +1142,8 @@ class KMeans(_Centres):
     """K clusters of least J = sum_i w_i min_k ||x_i - mu_k||^2, by Lloyd's algorithm.
 
     The best of ``n_init`` runs is kept. Where a run ends depends on its start; neither the order
-    of the rows nor writing a row of weight 2 as two rows changes the starts.
+    of the rows nor writing a row of weight 2 as two rows changes the starts (but a "partition",
+    which is drawn row by row).
 
     Parameters
     ----------

@@ -271,7 +271,8 @@ def separation(X, y):
 
     With z_i = (2 y_i - 1) x_i: E has a minimiser exactly if no v has all z_i^T v >= 0 and one of
     them above 0. The linear programme maximises sum_i u_i subject to z_i^T v >= u_i and
-    0 <= u_i <= 1. Since v may be as long as it likes, each u_i is 0 or 1 at its solution.
+    0 <= u_i <= 1. Since v may be as long as it likes, each u_i is 0 or 1 at its solution. The
+    solver does not see gaps or overlaps below about 1e-9 of a feature's largest entry.
 
     Parameters
     ----------

@@ -609,3 +609,68 @@ def test_wrong_variants_are_noticed():
     assert median == 2 != np.median([0, 1, 5])
     X = np.array([[0.0], [1.0], [2.0]])
     assert assign(X, [[0.0], [2.0]]).labels[1] == 0  # the highest index at ties would say 1
+
+
+# Numbers at the ends of the range ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [1e160, 1e200, 1e307])
+def test_squares_that_overflow_are_an_error_and_not_infinity(scale):
+    X = scale * np.random.default_rng(0).standard_normal((12, 2))
+    labels = np.arange(12) % 3
+    for call in (
+        lambda: k_means(X, X[:2]),
+        lambda: KMeans(2, random_state=0).fit(X),
+        lambda: KMeans(2, random_state=0).fit_chunks([X]),
+        lambda: MiniBatchKMeans(2, random_state=0).fit(X),
+        lambda: selection_probabilities(X, X[:2]),
+        lambda: inertia(X, X[:2]),
+        lambda: inertia(X, X[:3], labels),
+        lambda: best_partition(X, 3),
+        lambda: best_partition_on_line(X[:, 0], 3),
+        lambda: single_moves(X, labels, 3),
+        lambda: calinski_harabasz(X, labels),
+    ):
+        with pytest.raises(ValueError, match="too large"):
+            call()
+
+
+def test_squares_that_underflow_are_no_tie():
+    x = 1e-200 * np.array([0.0, 1.0, 7.0])
+    for call in (best_partition_on_line, lambda x, K: best_partition(x[:, None], K)):
+        with pytest.raises(ValueError, match="too small"):
+            call(x, 2)
+
+
+def test_weights_whose_sum_or_objective_overflows_are_an_error():
+    X = np.array([[0.0], [1.0], [5.0]])
+    with pytest.raises(ValueError, match="sample_weight is too large"):
+        k_means(X, X[:2], sample_weight=np.full(3, 1e308))
+    with pytest.raises(ValueError, match="objective overflows"):
+        inertia(1e8 * X, X[:1], sample_weight=np.full(3, 1e300))
+
+
+def test_weights_near_the_ends_of_the_range_change_no_start():
+    X = np.random.default_rng(1).standard_normal((9, 2))
+    w = np.arange(1.0, 10.0)
+    plain = selection_probabilities(X, X[:2], sample_weight=w)
+    for unit in (1e-300, 1e300):
+        scaled = selection_probabilities(X, X[:2], sample_weight=unit * w)
+        np.testing.assert_allclose(scaled, plain, rtol=1e-12)
+
+
+def test_a_far_row_of_weight_zero_does_not_hide_the_distances_of_the_others():
+    X, w = np.array([[0.0], [1.0], [3.0], [1e60]]), np.array([1.0, 1.0, 1.0, 0.0])
+    p = selection_probabilities(X, X[:1], power=8.0, sample_weight=w)
+    np.testing.assert_allclose(p, np.array([0.0, 1.0, 3.0**8, 0.0]) / (1 + 3.0**8))
+
+
+def test_distances_to_centres_keep_their_digits_between_far_centres():
+    X = np.array([[0.0], [0.0], [1e8], [1e8]])
+    model = KMeans(2, init=[[0.0], [1e8]]).fit(X)
+    np.testing.assert_allclose(model.transform([[1e8 + 0.5]])[0, 1], 0.5)
+    np.testing.assert_allclose(
+        single_moves([[0.0], [1e8], [1e8 + 0.5]], [0, 1, 1], 2)[0, 1], np.inf
+    )
+    moved = single_moves([[0.0], [1e8], [1e8 + 0.5], [1e8 + 1.0]], [0, 0, 1, 1], 2)
+    np.testing.assert_allclose(moved[1, 1], 2 / 3 * 0.75**2 - 2 * 0.25e16)
