@@ -6,10 +6,11 @@ Chapter: Sequences and graphs, *Bayesian networks*. Main references: Pearl (1988
 
 import heapq
 import itertools
+from operator import index
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import betaln, gammaln
 
 from mllib.base import as_array, check_rng, check_sample_weight, check_scalar
 from mllib.explained import explain_errors
@@ -78,7 +79,7 @@ class Elimination(NamedTuple):
 def _check_parents(parents, name="parents"):
     """Return parents as a tuple of tuples of ints, refuse what is no list of parents."""
     try:
-        parents = tuple(tuple(int(p) for p in row) for row in parents)
+        parents = tuple(tuple(index(p) for p in row) for row in parents)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must list the numbers of the parents of each node.") from None
     n = len(parents)
@@ -158,7 +159,10 @@ def children(parents):
 
 
 def _nodes(nodes, n, name):
-    nodes = {int(t) for t in (nodes if hasattr(nodes, "__iter__") else (nodes,))}
+    try:
+        nodes = {index(t) for t in (nodes if hasattr(nodes, "__iter__") else (nodes,))}
+    except TypeError:
+        raise ValueError(f"{name} must hold node numbers from 0 to {n - 1}.") from None
     if any(not 0 <= t < n for t in nodes):
         raise ValueError(f"{name} must hold node numbers from 0 to {n - 1}.")
     return nodes
@@ -608,9 +612,11 @@ def eliminate(net, query, evidence=None, order=None):
     factors, sizes = _sum_out_all(factors, order)
     product, size = _product(factors)
     evidence_probability = product.values.sum()
-    if evidence_probability == 0:
+    lowest = 1e-290 if isinstance(evidence_probability, float) else 0  # of fractions, any will do
+    if evidence_probability <= lowest:
         raise ValueError(
-            "evidence must have a positive probability; under this network it is impossible."
+            "evidence must have a positive probability; under this network it is impossible, or "
+            "below 1e-290, where float64 ends: then use tables of fractions."
         )
     values = product.values.transpose(np.argsort(np.argsort(query)))
     return Elimination(
@@ -733,7 +739,7 @@ def _alphas(counts, alpha):
         np.broadcast_to(np.asarray(a, dtype=np.float64), N.shape)
         for a, N in zip(alpha, counts, strict=True)
     ]
-    if any((a <= 0).any() for a in alphas):
+    if not all(((a > 0) & (a < np.inf)).all() for a in alphas):
         raise ValueError("alpha must be positive; it need not be whole.")
     return alphas
 
@@ -790,9 +796,14 @@ def log_evidence(counts, alpha=1.0):
     """
     total, counts = 0.0, _check_counts(counts)
     for N, a in zip(counts, _alphas(counts, alpha)):
-        total += np.sum(gammaln(a + N) - gammaln(a))
-        total += np.sum(gammaln(a.sum(axis=-1)) - gammaln((a + N).sum(axis=-1)))
+        total += np.sum(_log_rising(a, N)) - np.sum(_log_rising(a.sum(axis=-1), N.sum(axis=-1)))
     return float(total)
+
+
+def _log_rising(a, N):
+    """Return log Gamma(a + N) - log Gamma(a), also where a is so large that both are equal."""
+    some = np.where(N > 0, N, 1.0)
+    return np.where(N > 0, gammaln(some) - betaln(a, some), 0.0)
 
 
 # Functions: two models of other chapters -----------------------------------------------------

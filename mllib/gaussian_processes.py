@@ -28,7 +28,15 @@ from mllib.base import (
 )
 from mllib.bayesian_regression import Prediction
 from mllib.explained import explain_errors
-from mllib.kernels import check_psd, default_width, gram, polynomial_kernel, rbf_kernel
+from mllib.kernels import (
+    check_psd,
+    default_width,
+    gram,
+    linear_kernel,
+    polynomial_kernel,
+    power_of_two,
+    rbf_kernel,
+)
 from mllib.linear_algebra import spectral_decomposition
 from mllib.numerics import cholesky_with_jitter, squared_distances
 from mllib.probability import Gaussian
@@ -250,7 +258,15 @@ def gp_fit(K, y, noise):
     """
     K = check_psd(K)
     y = check_vector(y, "y", length=len(K))
-    return _fit(K, y, check_scalar(noise, "noise", low=0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _finite_fit(_fit(K, y, check_scalar(noise, "noise", low=0)))
+
+
+def _finite_fit(fit):
+    """Return the fit unless numbers have overflowed on the way."""
+    if not np.isfinite(fit.evidence.value):
+        raise ValueError("y, X or K is too large for float64: divide it by a unit.")
+    return fit
 
 
 def _fit(K, y, noise):
@@ -595,7 +611,7 @@ class GaussianProcessRegressor(Regressor):
         if self.kernel == "precomputed":
             return X
         if self.kernel == "linear":
-            return X @ Y.T
+            return linear_kernel(X, Y)
         if self.kernel == "rbf":
             return rbf_kernel(X, Y, ell)
         return polynomial_kernel(X, Y, self.degree, self.coef0, ell)
@@ -607,7 +623,8 @@ class GaussianProcessRegressor(Regressor):
         if self.kernel == "linear":
             return np.einsum("ij,ij->i", X, X)
         if self.kernel == "polynomial":
-            return (self.coef0 + np.einsum("ij,ij->i", X, X) / self.ell_**2) ** self.degree
+            Z = X / self.ell_
+            return (self.coef0 + np.einsum("ij,ij->i", Z, Z)) ** self.degree
         return np.array([check_kernel_values(self.kernel, x[None], x[None])[0, 0] for x in X])
 
     def _starting_point(self, X, y):
@@ -620,7 +637,10 @@ class GaussianProcessRegressor(Regressor):
         check_scalar(self.n_restarts, "n_restarts", low=0, integer=True)
         check_scalar(self.tol, "tol", low=0, open_low=True)
         check_scalar(self.max_iter, "max_iter", low=1, integer=True)
-        width, square = default_width(X), float(np.mean(y**2)) or 1.0
+        with np.errstate(over="ignore"):
+            width, square = default_width(X), float(np.mean(y**2)) or 1.0
+        if square == np.inf:
+            raise ValueError("y is too large, its squares would be infinite: divide it by a unit.")
         found = []
         for name, scale in (("ell", width), ("signal", square), ("noise", square / 10)):
             value = getattr(self, name)
@@ -635,13 +655,15 @@ class GaussianProcessRegressor(Regressor):
 
     def _objective(self, X, y):
         """Return the evidence as a function of (log ell, log tau^2, log sigma^2)."""
+        unit = power_of_two(X) if self.kernel in ("rbf", "polynomial") else 1.0
+        X, shift = X / unit, np.array([np.log(unit), 0.0, 0.0])
         if self.kernel == "rbf":
             D = squared_distances(X, X)
-            return lambda theta: rbf_evidence(theta, D, y)
+            return lambda theta: rbf_evidence(theta - shift, D, y)
         fixed = None if self.kernel == "polynomial" else self._between(X, X, 1.0)
 
         def evidence(theta):
-            ell, signal, noise = np.exp(theta)
+            ell, signal, noise = np.exp(theta - shift)
             k = fixed if fixed is not None else self._between(X, X, ell)
             slope = np.zeros_like(k)
             if self.kernel == "polynomial":
@@ -691,10 +713,11 @@ class GaussianProcessRegressor(Regressor):
         if callable(self.kernel) or self.kernel == "precomputed":
             check_psd(self._between(X, X, 1.0), "the matrix of the kernel")
         self.at_bound_, self.n_iter_, self.converged_ = (), 1, True
-        if self.optimise:
-            found = self._climb(X, y, found, scales)
-        self.ell_, self.signal_, self.noise_ = (float(v) for v in found)
-        fit = _fit(self.signal_ * self._between(X, X, self.ell_), y, self.noise_)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.optimise:
+                found = self._climb(X, y, found, scales)
+            self.ell_, self.signal_, self.noise_ = (float(v) for v in found)
+            fit = _finite_fit(_fit(self.signal_ * self._between(X, X, self.ell_), y, self.noise_))
         self._fit, self.dual_coef_, self.jitter_ = fit, fit.alpha, fit.jitter
         self.log_marginal_likelihood_ = fit.evidence.value
         self.X_fit_, self.n_features_in_ = X, X.shape[1]

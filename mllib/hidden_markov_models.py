@@ -1197,7 +1197,10 @@ def _variances(X):
     if isinstance(X, ColumnMoments):
         low, high, variance = X.low, X.high, X.variance
     else:
-        low, high, variance = X.min(axis=0), X.max(axis=0), X.var(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            low, high, variance = X.min(axis=0), X.max(axis=0), X.var(axis=0)
+    if not np.isfinite(variance).all():
+        raise ValueError("X is too large, its variance would be infinite: divide it by a unit.")
     rounding = 1e-14 * np.maximum(np.abs(low), np.abs(high))
     return np.where(high - low > rounding, variance, 0.0)
 

@@ -80,7 +80,17 @@ def _check_points(X, Y):
 def linear_kernel(X, Y):
     """Return K_ij = x_i^T y_j, for X of shape (n, d) and Y of shape (m, d)."""
     X, Y = _check_points(X, Y)
-    return X @ Y.T
+    with np.errstate(over="ignore", invalid="ignore"):
+        K = X @ Y.T
+        small = np.vdot(X, X) * np.vdot(Y, Y) < 1e300
+    return K if small else _finite_values(K)
+
+
+def _finite_values(K, name="X"):
+    """Return numbers that were computed from the argument unless some of them overflowed."""
+    if not np.isfinite(K).all():
+        raise ValueError(f"{name} is too large or too small for float64: divide it by a unit.")
+    return K
 
 
 def rbf_kernel(X, Y, ell=1.0):
@@ -159,7 +169,11 @@ def polynomial_kernel(X, Y, r=3, c=1.0, ell=1.0):
     check_scalar(r, "r", low=1, integer=True)
     check_scalar(c, "c", low=0)
     check_scalar(ell, "ell", low=0, open_low=True)
-    return (c + linear_kernel(X, Y) / ell**2) ** r
+    X, Y = _check_points(X, Y)
+    with np.errstate(over="ignore", invalid="ignore"):
+        A = X / ell
+        B = A if X is Y else Y / ell
+        return _finite_values((c + A @ B.T) ** r)
 
 
 def sigmoid_kernel(X, Y, v=1.0, c=0.0):
@@ -281,14 +295,26 @@ def default_width(X, sample_weight=None):
     >>> default_width([[0.0, 2.0], [4.0, 6.0]])
     2.23606797749979
     """
-    X = check_array(X)
-    if sample_weight is None:
+    X, s = check_array(X), check_sample_weight(sample_weight, len(X))
+    if s is not None:
+        X, s = X[s > 0], s[s > 0] / s.max()
+    if (X[0, 0] == X).all():  # whose mean need not be that number once rounded
+        return 1.0
+    unit = power_of_two(X)
+    X = X / unit
+    if s is None:
         spread = X.std()
     else:
-        s = check_sample_weight(sample_weight, len(X)) / np.sum(sample_weight)
+        s = s / s.sum()
         centre = s @ X.mean(axis=1)
         spread = np.sqrt(s @ ((X - centre) ** 2).mean(axis=1))
-    return float(spread * np.sqrt(X.shape[1] / 2)) if spread > 0 else 1.0
+    return float(unit * (spread * np.sqrt(X.shape[1] / 2)))
+
+
+def power_of_two(X):
+    """Return 1, or a power of two to divide X by whose squares would over- or underflow."""
+    size = np.abs(X).max()
+    return 1.0 if 1e-100 < size < 1e100 else float(np.ldexp(1.0, np.frexp(size)[1] - 1))
 
 
 # New kernels from old ------------------------------------------------------------------------
@@ -536,7 +562,8 @@ def polynomial_kernel_features(X, r=3, c=1.0):
     J = _exponents(X.shape[1] + 1, r)
     weight = np.exp(0.5 * (gammaln(r + 1) - gammaln(J + 1).sum(axis=1)))
     Z = np.column_stack([np.full(len(X), np.sqrt(c)), X])
-    return weight * np.prod(Z[:, None] ** J, axis=2)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _finite_values(weight * np.prod(Z[:, None] ** J, axis=2))
 
 
 def rbf_features(x, m, ell=1.0):
@@ -569,7 +596,8 @@ def rbf_features(x, m, ell=1.0):
     t = check_vector(x, "x") / ell
     check_result(0.0 * t, "ell")
     Phi = np.empty((len(t), m))
-    Phi[:, 0] = np.exp(-(t**2) / 2)
+    with np.errstate(over="ignore"):
+        Phi[:, 0] = np.exp(-(t**2) / 2)
     for j in range(1, m):
         Phi[:, j] = Phi[:, j - 1] * t / np.sqrt(j)
     return Phi
@@ -774,7 +802,7 @@ def kernel_ridge(K, y, lam, sample_weight=None):
     K = check_psd(K)
     y = check_vector(y, "y", length=len(K))
     check_scalar(lam, "lam", low=0)
-    return _solve(K.copy(), y, lam, check_sample_weight(sample_weight, len(K)))
+    return _finite_values(_solve(K.copy(), y, lam, check_sample_weight(sample_weight, len(K))), "K")
 
 
 def _solve(K, y, lam, s):
@@ -868,7 +896,7 @@ class KernelRidge(Regressor):
         if callable(self.kernel):
             return check_kernel_values(self.kernel, X, Y)
         if self.kernel == "linear":
-            return X @ Y.T
+            return linear_kernel(X, Y)
         if self.kernel == "rbf":
             return rbf_kernel(X, Y, self.ell_)
         return polynomial_kernel(X, Y, self.degree, self.coef0, self.ell_)
@@ -908,7 +936,7 @@ class KernelRidge(Regressor):
             )
         s = check_sample_weight(sample_weight, len(X))
         self._check_parameters(X, s)
-        self.dual_coef_ = _solve(self._gram(X), y, self.lam, s)
+        self.dual_coef_ = _finite_values(_solve(self._gram(X), y, self.lam, s))
         self.X_fit_, self.n_features_in_ = X, X.shape[1]
         return self
 

@@ -150,7 +150,10 @@ def _check_gram(K, y):
 
 
 def _price_too_high():
-    return ValueError("C is too large for the scale of X: standardise the features or lower C.")
+    return ValueError(
+        "C is too large for the scale of X, or sample_weight is: standardise the features or "
+        "lower C."
+    )
 
 
 def _not_separable(where):
@@ -860,7 +863,7 @@ def _primal_svm(X, y, C, loss, fit_intercept, tol, max_iter, s=1.0):
     check_choice(loss, "loss", ("hinge", "squared_hinge"))
     check_scalar(tol, "tol", low=0, open_low=True)
     check_scalar(max_iter, "max_iter", low=1, integer=True)
-    if C * (1 + np.abs(X).max()) > 1e140:  # squares would overflow
+    if np.max(s) > 1e140 / C or C * np.max(s) * (1 + np.abs(X).max()) > 1e140:  # squares overflow
         raise _price_too_high()
     if X.shape[1] > len(X):  # w is a combination of the rows: work in their span
         Q, R = np.linalg.qr(X.T)
@@ -973,6 +976,8 @@ def _line_search(u, v, step, z, penalty, q, cap):
     while at_high < 0 and high < 1e30:  # a step through a flat stretch is too short
         low, at_low, high = high, at_high, 4 * high
         at_high = slope(high)
+    if at_high < 0:  # no end in sight
+        return high
     best = min(abs(at_low), at_high)
     for k in range(60):
         t = 0.5 * (low + high) if k % 4 == 3 else low - at_low * (high - low) / (at_high - at_low)
@@ -1316,7 +1321,10 @@ class SVC(_MarginClassifier):
         C = np.full(len(X), C) if s is None else C * s
         problems = self._problems(index, len(classes))
         self._kernel = self._make_kernel(X, s)
-        rows = _KernelRows(X, self._kernel)
+        linear = isinstance(self.kernel, str) and self.kernel == "linear"
+        Z = np.ascontiguousarray(X) if linear else X
+        self._centre = Z.mean(axis=0) if linear else None  # moves b alone, and saves digits
+        rows = _KernelRows(Z - self._centre if linear else X, self._kernel)
         beta, runs = np.zeros((len(problems), len(X))), []
         for m, (who, signs) in enumerate(problems):
             run = _solve(rows.restrict(who), signs, C[who], self.tol, self.max_iter)
@@ -1330,8 +1338,9 @@ class SVC(_MarginClassifier):
 
     def _store(self, runs, problems):
         self.intercept_ = np.array([run.b for run in runs])
-        if self.kernel == "linear":
-            self.coef_ = self.dual_coef_ @ self.support_vectors_
+        if self._centre is not None:
+            self.coef_ = self.dual_coef_ @ (self.support_vectors_ - self._centre)
+            self.intercept_ -= self.coef_ @ self._centre
         elif hasattr(self, "coef_"):
             del self.coef_
         self.kinds_ = [
@@ -1349,7 +1358,7 @@ class SVC(_MarginClassifier):
             )
 
     def _scores(self, X):
-        if self.kernel == "linear":
+        if self._centre is not None:
             return super()._scores(X)
         if self.kernel == "precomputed":
             return X[:, self.support_] @ self.dual_coef_.T + self.intercept_
@@ -1420,6 +1429,8 @@ class HardMarginSVM(SVC):
         """Train on X of shape (n, d) and labels y of shape (n,) of separable classes."""
         if isinstance(self.kernel, str) and self.kernel == "linear":
             A, classes, index = check_X_y(X, y, type(self).__name__)
+            if 0 < np.ptp(A, axis=0).max() < 1e-145:
+                raise ValueError("X is too small, its squares would vanish: divide it by a unit.")
             for who, signs in self._problems(index, len(classes)):
                 Z = add_intercept(A[who] - A[who].mean(axis=0))
                 if separating_weights(Z, signs) is None:

@@ -396,3 +396,30 @@ def net_of(**tables):
 def test_bad_input_is_refused_in_one_sentence(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("alpha", [1e8, 1e17, 1e200])
+def test_evidence_keeps_its_digits_under_a_heavy_prior(alpha):
+    found = log_evidence((np.array([3.0, 4.0, 0.0]),), alpha)
+    assert found == pytest.approx(-7 * np.log(3), rel=1e-6)
+    for bad in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="alpha must be positive"):
+            log_evidence((np.array([3.0, 4.0]),), (np.array([bad, 1.0]),))
+
+
+def test_nodes_are_not_rounded():
+    with pytest.raises(ValueError, match="parents must list the numbers"):
+        topological_order([(), (0.5,)])
+    with pytest.raises(ValueError, match="x must hold node numbers"):
+        d_separated([(), (0,)], 0.5, 1)
+
+
+def test_evidence_too_rare_for_floats_is_not_called_impossible():
+    pi, A, e = ([F(1, 2)] * 2, [[F(9, 10), F(1, 10)]] * 2, [[F(1, 10)] * 10] * 2)
+    seen = {f"x{t}": 0 for t in range(1, 311)}
+    exact = eliminate(hmm_network(pi, A, e, 310), "z1", seen)
+    assert exact.evidence == F(1, 10) ** 310
+    assert exact.posterior.tolist() == [F(1, 2)] * 2
+    net = hmm_network(*(np.array(a, dtype=float) for a in (pi, A, e)), 310)
+    with pytest.raises(ValueError, match="or below 1e-290"):
+        eliminate(net, "z1", seen)

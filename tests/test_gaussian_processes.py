@@ -384,3 +384,33 @@ def test_one_step_predictions_multiply_to_the_evidence():
         mean, std = fixed().fit(X[:i], Y[:i]).predict(X[i : i + 1], return_std=True)
         total += norm.logpdf(Y[i], mean[0], std[0])
     assert total == pytest.approx(fixed().fit(X, Y).log_marginal_likelihood_)
+
+
+@pytest.mark.filterwarnings("ignore:The evidence was still rising")
+@pytest.mark.parametrize("kernel", ["rbf", "polynomial"])
+def test_the_unit_of_the_inputs_does_not_matter(kernel):
+    X = np.random.default_rng(2).normal(size=(12, 2))
+    y = X[:, 0]
+    options = {"kernel": kernel, "degree": 2, "max_iter": 20}
+    here = GaussianProcessRegressor(**options).fit(X, y)
+    for unit in (2.0**-660, 2.0**660):
+        with np.errstate(over="raise", invalid="raise", divide="raise"):
+            there = GaussianProcessRegressor(**options).fit(X * unit, y)
+            std = there.predict(X * unit, return_std=True)[1]
+        assert there.ell_ / unit == pytest.approx(here.ell_, rel=1e-2)
+        np.testing.assert_allclose(std, here.predict(X, return_std=True)[1], rtol=1e-1)
+
+
+@pytest.mark.filterwarnings("ignore:The evidence was still rising")
+@pytest.mark.parametrize("optimise", [True, False])
+def test_numbers_too_large_are_refused(optimise):
+    X = np.random.default_rng(2).normal(size=(12, 2))
+    model = GaussianProcessRegressor("linear", optimise=optimise)
+    with np.errstate(all="raise"):
+        for Z, y, name in (
+            (X * 1e200, X[:, 0], "X"),
+            (X, X[:, 0] * 1e200, "y"),
+            (X * 1e100, X[:, 0] * 1e100, "y, X or K"),
+        ):
+            with pytest.raises(ValueError, match=rf"^{name} is too large"):
+                model.fit(Z, y)

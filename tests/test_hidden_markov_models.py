@@ -858,3 +858,10 @@ def test_the_order_within_a_sequence_matters(kind):
     assert abs(joined - model.score(X, lengths=lengths)) > 0.1
     one = kind(1, random_state=0).fit(X)  # nothing of this with one state
     assert one.score(shuffled) == pytest.approx(one.score(X), rel=1e-12)
+
+
+@pytest.mark.parametrize("model", [GaussianHMM(2), PoissonHMM(2)])
+def test_data_whose_variance_overflows_are_refused(model):
+    X = np.array([[0.0], [1e200], [2e200]])
+    with np.errstate(all="raise"), pytest.raises(ValueError, match="X is too large, its variance"):
+        model.fit(X)

@@ -342,3 +342,38 @@ def test_centring_refuses_what_does_not_fit():
         center_kernel(X)
     with pytest.raises(ValueError, match="means must have 9 entries"):
         center_kernel_vectors(linear_kernel(X, Z), np.ones(3))
+
+
+@pytest.mark.parametrize("unit", [2.0**-660, 2.0**-530, 2.0**530, 2.0**900])
+def test_width_scales_with_the_data_at_all_scales(unit):
+    X = np.random.default_rng(0).normal(size=(9, 2))
+    s = np.arange(9.0)
+    with np.errstate(all="raise"):
+        assert default_width(X * unit) == pytest.approx(default_width(X) * unit, rel=1e-12)
+        assert default_width(X * unit, s) == pytest.approx(default_width(X, s) * unit, rel=1e-12)
+        assert default_width(X, 1e307) == pytest.approx(default_width(X), rel=1e-12)
+        assert default_width(X, 2.0) == pytest.approx(default_width(X), rel=1e-12)
+        K = polynomial_kernel(X * unit, X * unit, ell=unit)
+    np.testing.assert_allclose(K, polynomial_kernel(X, X), rtol=1e-12)
+
+
+@pytest.mark.parametrize("s", [None, np.arange(7.0)])
+def test_width_of_a_constant_is_one_whatever_rounding_does(s):
+    assert default_width(np.full((7, 3), 0.1), s) == 1.0
+    assert default_width(np.r_[np.full((6, 3), 0.1), [[5.0, 5, 5]]], np.r_[np.ones(6), 0]) == 1.0
+
+
+def test_kernels_refuse_to_overflow():
+    X = [[1e200], [-1e200]]
+    for call in (
+        lambda: linear_kernel(X, X),
+        lambda: polynomial_kernel(X, X),
+        lambda: polynomial_kernel([[1.0]], [[1.0]], ell=1e-300),
+        lambda: polynomial_kernel_features(X, 2),
+        lambda: KernelRidge().fit(X, [0.0, 1.0]),
+    ):
+        with np.errstate(all="raise"), pytest.raises(ValueError, match=r"^X is too large or too"):
+            call()
+    assert linear_kernel([[1e200]], [[1e-100]])[0, 0] == pytest.approx(1e100)
+    with np.errstate(all="raise", under="ignore"):
+        assert not rbf_features([1e200], 3).any()

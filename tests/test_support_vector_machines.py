@@ -679,3 +679,42 @@ def test_a_hard_margin_that_does_not_exist_is_refused_and_a_run_that_ends_early_
         assert not smo(X @ X.T, y, 1.0, max_iter=5).converged
         K = np.exp(-((X[:, :1] - X[:, 0]) ** 2) * 1e4)  # separable, but not in one step
         assert smo(K, y, np.inf, max_iter=1).n_iter == 1
+
+
+def test_far_from_the_origin_a_linear_machine_keeps_its_digits():
+    rng = np.random.default_rng(3)
+    y = np.arange(30) % 2
+    X = np.round(rng.normal(size=(30, 3)) + y[:, None], 3)
+    for offset in (0.0, 2.0**26):
+        near = SVC(kernel="linear", tol=1e-8).fit(X, y)
+        far = SVC(kernel="linear", tol=1e-8).fit(X + offset, y)
+        np.testing.assert_allclose(far.coef_, near.coef_, atol=1e-5)
+        np.testing.assert_allclose(
+            far.decision_function(X + offset), near.decision_function(X), atol=1e-5
+        )
+        apart = X + 10 * y[:, None]
+        near, far = HardMarginSVM().fit(apart, y), HardMarginSVM().fit(apart + offset, y)
+        np.testing.assert_allclose(far.margin_, near.margin_, rtol=1e-5)
+    with pytest.raises(ValueError, match="X is too small"):
+        HardMarginSVM().fit(apart * 1e-200, y)
+
+
+def test_a_machine_does_not_mind_the_unit():
+    X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), [0, 0, 1, 1]
+    here = SVC().fit(X, y).decision_function(X)
+    for unit in (2.0**-660, 2.0**660):
+        np.testing.assert_array_equal(SVC().fit(X * unit, y).decision_function(X * unit), here)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_weights_that_overflow_are_refused(loss):
+    X, y = [[0.0], [1.0], [2.0]], [0, 1, 1]
+    with np.errstate(all="raise"), pytest.raises(ValueError, match="or sample_weight is"):
+        LinearSVC(loss=loss).fit(X, y, [1.0, 1e300, 1.0])
+    X, y = np.random.default_rng(1).normal(size=(30, 3)), np.arange(30) % 2
+    with np.errstate(over="raise", invalid="raise", divide="raise"):
+        one = np.r_[1e100, np.ones(29)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = LinearSVC(loss=loss, fit_intercept=False).fit(X, y, one)
+    assert np.isfinite(model.coef_).all()
