@@ -18,6 +18,7 @@ from mllib.base import (
     check_array,
     check_features,
     check_fitted,
+    check_result,
     check_rng,
     check_sample_weight,
     check_scalar,
@@ -276,7 +277,7 @@ def least_squares(X, y, *, intercept=False):
     (array([1., 1.]), 1.0, 1)
     """
     X, y = _check_sample(X, y)
-    Z, x_mean = centred_columns(X) if intercept else (X, np.zeros(X.shape[1]))
+    Z, x_mean = _well_centred(X) if intercept else (X, np.zeros(X.shape[1]))
     y_mean = y.mean() if intercept else 0.0
     U, s, Vt = _svd_of_rank(Z)
     w = Vt.T @ ((U.T @ (y - y_mean)) / s)  # (eq-least-squares-svd)
@@ -285,6 +286,16 @@ def least_squares(X, y, *, intercept=False):
     r = (y - y_mean) - Z @ w
     condition = s[0] / s[-1] if s.size else 1.0
     return LeastSquaresFit(w, float(y_mean - w @ x_mean), r, float(r @ r), len(s), float(condition))
+
+
+def _well_centred(X):
+    """Return centred columns and means, once more: what rounding leaves of a mean counts as rank.
+
+    It is common to all rows, so that n rows far from 0 would have rank n instead of n - 1.
+    """
+    Z, mean = centred_columns(X)
+    shift = Z.mean(axis=0)
+    return Z - shift, mean + shift
 
 
 def _without_units(Z, y, w, s):
@@ -303,7 +314,7 @@ def _without_units(Z, y, w, s):
     return (v / units, values) if rank == d else (w, s)
 
 
-def _least_squares_by_gram(Z, y):
+def _least_squares_by_gram(Z, y, centred=False):
     """Return the shortest solution and the rank, by the Gram matrix where that loses no accuracy.
 
     The Gram matrix of the columns, scaled to length 1, is factorised, and one step of refinement
@@ -319,6 +330,8 @@ def _least_squares_by_gram(Z, y):
             w = cho_solve(factor, Z.T @ y / norms, check_finite=False) / norms
             w += cho_solve(factor, Z.T @ (y - Z @ w) / norms, check_finite=False) / norms
             return w, d
+    if centred:
+        Z = Z - Z.mean(axis=0)  # what rounding leaves of a mean counts as rank
     w, _, rank, s = lstsq(Z, y, cond=max(n, d) * _EPS, check_finite=False)
     if rank < d:
         w, s = _without_units(Z, y, w, s[:rank])
@@ -360,11 +373,12 @@ def regression_statistics(X, y, *, intercept=True, weights=None):
     if weights is not None:
         s = check_sample_weight(weights, len(X), "weights", chunk=True)
         n = float(s.sum())
-        if intercept and n:
-            mean = s @ Z / n
-        return RegressionStatistics(n, mean, _triangle(np.sqrt(s)[:, None] * (Z - mean)))
+        if n:
+            X, y, x_mean, y_mean = weighted_rows(X, y, s, bool(intercept))
+            Z, mean = np.column_stack([X, y]), np.append(x_mean, y_mean)
+        return RegressionStatistics(n, mean, _triangle(Z if n else 0 * Z))
     if intercept:
-        Z, mean = centred_columns(Z)
+        Z, mean = _well_centred(Z)
     return RegressionStatistics(len(Z), mean, _triangle(Z))
 
 
@@ -738,10 +752,12 @@ class LinearRegression(Regressor):
             t = y - y_mean
         else:
             Z, t, x_mean, y_mean = X, y, np.zeros(X.shape[1]), 0.0
-        self.coef_, self.rank_ = _least_squares_by_gram(Z, t)
+        plain = bool(self.fit_intercept) and s is None
+        self.coef_, self.rank_ = _least_squares_by_gram(Z, t, centred=plain)
         self.intercept_ = float(y_mean - self.coef_ @ x_mean)
         n = len(X) if s is None else s.sum()
         self.sigma2_ = float(np.sum((t - Z @ self.coef_) ** 2) / n)
+        check_result(np.append(self.coef_, [self.intercept_, self.sigma2_]), "X or y")
         self.n_features_in_ = X.shape[1]
         return self
 

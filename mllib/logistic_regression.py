@@ -996,7 +996,7 @@ def _lbfgs(X, Y, s, lam, tol, max_iter, memory=10):
         change, turn = t * step, G - old
         if (change * turn).sum() > 0:
             pairs = [*pairs[1 - memory :], (change, turn, (change * turn).sum())]
-    return W, n_iter, bool(done), -slope / 2 / f
+    return W, n_iter, bool(done), -slope / 2 / max(f, 1e-300)
 
 
 def _two_loops(G, pairs, solve):

@@ -16,6 +16,7 @@ from mllib.base import (
     check_array,
     check_features,
     check_flag,
+    check_result,
     check_sample_weight,
     check_scalar,
     check_square,
@@ -595,7 +596,7 @@ def lasso_gap(w, X, y, lam):
 
 def _gap(w, X, y, lam, r):
     largest = 2 * np.abs(X.T @ r).max()
-    v = r * min(1.0, lam / largest) if largest > 0 else r
+    v = r * (lam / largest) if largest > lam else r
     # |r|^2 + lam |w|_1 - 2 v^T y + |v|^2, grouped so that equal parts cancel before they are summed
     return max(0.0, float((r - v) @ (r - v) + lam * np.abs(w).sum() - 2 * v @ (y - r)))
 
@@ -1151,6 +1152,7 @@ class _Linear(Regressor):
     def _store(self, w, data):
         self.coef_ = w
         self.intercept_ = float(data.y_mean - data.x_mean @ w)
+        check_result(np.append(w, self.intercept_), "X or y")
         self.n_features_in_ = len(w)
         return self
 
@@ -1272,7 +1274,8 @@ class Lasso(_Linear):
         lam = min(float(self.lam) / unit / y_unit, 1e300)  # with either all weights are 0
         w, self.n_iter_, self.gap_ = _fast_lasso(A, t, lam, self.tol, self.max_iter)
         self.converged_ = bool(self.gap_ <= self.tol * (t @ t))
-        self.gap_ *= y_unit**2
+        self.gap_ *= y_unit  # twice: a power that is no number of the machine raises
+        self.gap_ *= y_unit
         return self._store(w * (y_unit / unit), data)
 
 

@@ -22,6 +22,7 @@ from mllib.least_squares import (
     pinv,
     polynomial_features,
     projection,
+    regression_statistics,
     simple_fit,
 )
 from mllib.numerics import centred_columns
@@ -425,3 +426,39 @@ def test_functions_leave_their_arguments_alone():
     normal_equations(X, y)
     assert np.array_equal(X, before[0])
     assert np.array_equal(y, before[1])
+
+
+@pytest.mark.parametrize("offset", [0, 100, 1e8])
+@pytest.mark.parametrize("repeated", [False, True])
+def test_inputs_far_from_zero_do_not_gain_rank_by_the_rounding_of_their_mean(offset, repeated):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(-99, 99, (5, 5)) / 64.0
+        if repeated:
+            X = X[np.r_[:5, rng.integers(0, 5, 9)]]
+        y = rng.standard_normal(len(X))
+        w = np.linalg.pinv(X - X.mean(axis=0), rcond=1e-9) @ (y - y.mean())
+        fit, model = least_squares(X + offset, y, intercept=True), LinearRegression()
+        near = {"rtol": 1e-5, "atol": 1e-5 * np.abs(w).max()}
+        assert fit.rank == model.fit(X + offset, y).rank_ == 4
+        assert np.allclose(fit.w, w, **near)
+        assert np.allclose(model.coef_, w, **near)
+        if not repeated:
+            model.fit_chunks([(X[:2] + offset, y[:2]), (X[2:] + offset, y[2:])])
+            assert model.rank_ == 4
+            assert np.allclose(model.coef_, w, **near)
+
+
+def test_a_constant_column_has_no_weight_in_weighted_chunks_either():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = np.column_stack([rng.standard_normal((9, 2)), np.full(9, 0.1)])
+        y, s = rng.standard_normal(9), rng.random(9)
+        whole = LinearRegression().fit(X, y, s)
+        parts = LinearRegression().fit_chunks([(X[:4], y[:4], s[:4]), (X[4:], y[4:], s[4:])])
+        assert whole.rank_ == parts.rank_ == 2
+        assert parts.coef_[2] == 0
+        assert np.allclose(parts.coef_, whole.coef_)
+    nothing = regression_statistics(X, y, weights=np.zeros(9))
+    assert nothing.n == 0
+    assert not nothing.R.any()

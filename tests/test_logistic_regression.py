@@ -511,3 +511,16 @@ def test_one_class_is_refused():
         y = [0, 0, 0] if weight is None else [0, 0, 1]
         with pytest.raises(ValueError, match="2 classes"):
             LogisticRegression().fit([[0.0], [1.0], [2.0]], y, sample_weight=weight)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("solver", ["newton", "lbfgs"])
+def test_a_likelihood_that_rounds_to_one_is_separation_and_no_division_by_zero(solver):
+    for seed in range(5):
+        X = np.random.default_rng(seed).standard_normal((7, 6))
+        y = np.arange(7) % 3
+        model = LogisticRegression(penalty=None, solver=solver)
+        with pytest.warns(ConvergenceWarning, match="no solution here"):
+            model.fit(X, y)
+        assert not model.converged_
+        assert (model.predict(X) == y).all()

@@ -650,3 +650,16 @@ def test_data_too_small_to_be_squared(unit):
     np.testing.assert_allclose(unit * small.W, path.W, rtol=1e-9)
     assert small.entered == path.entered
     np.testing.assert_allclose(lars_path(X, unit * y).W, unit * path.W, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_targets_or_penalties_near_the_ends_of_float64_raise_no_foreign_error():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((9, 3))
+    y = X[:, 0] + rng.standard_normal(9)
+    w = Lasso(1.0).fit(X, y).coef_
+    for unit in (1e-200, 1e160, 1e200):
+        model = Lasso(unit).fit(X, y * unit)
+        assert model.converged_
+        assert np.allclose(model.coef_ / unit, w)
+    assert not Lasso(1e300).fit(X * 1e-8, y).coef_.any()
