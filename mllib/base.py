@@ -220,6 +220,14 @@ def check_result(result, name):
     return result
 
 
+def check_squares(X, name="X"):
+    """Return X unless sums of squares of its entries would overflow, or all of them underflow."""
+    largest = max(X.max(initial=0.0), -X.min(initial=0.0))
+    if largest > 1e150 or 0 < largest < 1e-150:
+        raise ValueError(f"{name} is too large or too small to be squared: divide by a unit.")
+    return X
+
+
 def check_square(A, name, *, size=None, symmetric=False):
     """Return ``A`` as a float64 square matrix, symmetric up to rounding where asked."""
     A = check_array(A, name)

@@ -11,6 +11,7 @@ import numpy as np
 from mllib.base import (
     Classifier,
     Regressor,
+    as_array,
     check_array,
     check_choice,
     check_features,
@@ -29,7 +30,7 @@ from mllib.base import (
 from mllib.compiled import compiled, compiling
 from mllib.explained import explain_errors
 from mllib.logistic_regression import sigmoid, softmax
-from mllib.trees import Tree, apply, grow, presort
+from mllib.trees import Tree, apply, grow, in_units, moderate, presort
 
 __all__ = [
     "AdaBoostClassifier",
@@ -303,8 +304,9 @@ def adaboost(X, y, rounds, w=None, learn=None):
     """
     X, y, w = _check_signed(X, y, w)
     check_scalar(rounds, "rounds", low=1, integer=True)
+    w = w / w.sum()
     kept = w > 0
-    A, t, v = X[kept], y[kept], w[kept] / w.sum()
+    A, t, v = X[kept], y[kept], w[kept]
     if learn is None:
         columns, search = _sorted_columns(A), best_cut if compiling() else best_cut_by_arrays
         learn = lambda A, t, v: _stump(*columns, t, v, search)  # noqa: E731
@@ -773,7 +775,10 @@ def grow_binned(bins, r, w=None, *, max_depth=3, min_samples_leaf=1, rows=None):
         raise ValueError("w must be positive: leave rows of weight 0 out.")
     check_scalar(max_depth, "max_depth", low=1, integer=True)
     check_scalar(min_samples_leaf, "min_samples_leaf", low=1, integer=True)
-    rows = np.arange(count) if rows is None else np.array(rows, dtype=np.int64)
+    rows = np.arange(count) if rows is None else _check_rows(rows, count)
+    (w, e), (r, f) = moderate(w), moderate(r)
+    if not w.all():
+        raise ValueError("w must not hold weights whose ratio is beyond 1e308.")
     deepest = min(max_depth, len(rows))
     room = min(2 * len(rows) - 1, 2 ** min(deepest + 1, 62) - 1)
     feature, cut, after, left, right, n = (np.full(room, -1, dtype=np.int64) for _ in range(6))
@@ -784,13 +789,25 @@ def grow_binned(bins, r, w=None, *, max_depth=3, min_samples_leaf=1, rows=None):
         bins.codes, rows, r, w, H, deepest, min_samples_leaf, feature, cut, after, left, right, n,
         weight, value, impurity, leaf,
     )  # fmt: skip
-    feature, left, right, n, weight, impurity = (
-        a[:m].copy() for a in (feature, left, right, n, weight, impurity)
+    feature, left, right, n, weight, value, impurity = (
+        a[:m].copy() for a in (feature, left, right, n, weight, value, impurity)
     )
+    if e or f:
+        weight, value, impurity = in_units(weight, e, value, impurity, f)
     threshold, t = np.zeros(m), np.flatnonzero(left >= 0)
     j = feature[t]
     threshold[t] = _halfway(bins.high[j, cut[t]], bins.low[j, after[t]])
-    return Tree(feature, threshold, left, right, value[:m, None].copy(), n, weight, impurity), leaf
+    return Tree(feature, threshold, left, right, value[:, None], n, weight, impurity), leaf
+
+
+def _check_rows(rows, count):
+    """Return the numbers of some of ``count`` rows, at least one."""
+    rows = as_array(rows, "rows")
+    if rows.ndim != 1 or rows.size == 0 or rows.dtype.kind not in "iu":
+        raise ValueError("rows must be a list of row numbers, at least one.")
+    if rows.min() < 0 or rows.max() >= count:
+        raise ValueError(f"rows must hold row numbers from 0 to {count - 1}.")
+    return rows.astype(np.int64)
 
 
 # Gradient boosting ---------------------------------------------------------------------------
@@ -866,6 +883,7 @@ def gradient_boosting(
     X, y, w = X[w > 0], y[w > 0], w[w > 0]
     drawn = max(1, int(subsample * len(X)))
     grow_tree = _grower(X, w, max_depth, min_samples_leaf, max_bins)
+    w = moderate(w)[0]  # from here on only their ratios count
     K = n_classes if loss == "softmax" else 1
     start = best_constant(loss, y, w, K)
     u = np.tile(start, (len(X), 1))
@@ -953,6 +971,14 @@ def _packed(trees):
     return feature, threshold, left, right, value, root.reshape(len(trees), -1)
 
 
+def _check_points(model, X):
+    X = check_array(X)
+    needed = max(int(tree.feature.max()) for grown in model.trees for tree in grown) + 1
+    if X.shape[1] < needed:
+        raise ValueError(f"X must have at least {needed} columns, got {X.shape[1]}.")
+    return X
+
+
 def scores(model, X):
     """Return u(x) for each row, shape (m, K).
 
@@ -967,7 +993,7 @@ def scores(model, X):
     >>> scores(model, [[-5.0], [5.0]]).tolist()
     [[1.0], [3.0]]
     """
-    X = check_array(X)
+    X = _check_points(model, X)
     u = np.tile(model.start, (len(X), 1))
     add_trees(X, *_packed(model.trees), model.rate, u)
     return u
@@ -981,7 +1007,7 @@ def staged_scores(model, X):
     model : Additive
     X : array of shape (m, d)
     """
-    X = check_array(X)
+    X = _check_points(model, X)
     u = np.tile(model.start, (len(X), 1))
     for grown in model.trees:
         u = u.copy()

@@ -249,6 +249,9 @@ def averaging_over_runs(P):
 # The bootstrap -------------------------------------------------------------------------------
 
 
+_DRAWS = 1e8  # their numbers take a gigabyte
+
+
 def bootstrap_indices(n, rng, size=None, w=None):
     """Return ``size`` rows out of n, drawn independently and with replacement.
 
@@ -288,7 +291,14 @@ def bootstrap_indices(n, rng, size=None, w=None):
 
 def _draws(w):
     """Return the sum of whole weights, or else the number of rows of positive weight."""
-    return int(w.sum()) if (w == np.rint(w)).all() else int(np.count_nonzero(w))
+    if (w != np.rint(w)).any():
+        return int(np.count_nonzero(w))
+    if w.sum() > max(_DRAWS, 10 * len(w)):
+        raise ValueError(
+            f"w is too large: whole weights mean so many equal rows, at most {_DRAWS:g} in all. "
+            f"Divide w by its mean."
+        )
+    return int(w.sum())
 
 
 def oob_probability(n, size=None):
@@ -826,6 +836,7 @@ def _trained(estimator, X, y, s=None):
             f"sample_weight must be whole numbers for {type(model).__name__}, which takes rows but "
             f"no weights: round them, or leave it out of estimators."
         )
+    _draws(s)
     return model.fit(np.repeat(X, s.astype(int), axis=0), np.repeat(y, s.astype(int)))
 
 

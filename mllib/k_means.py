@@ -23,6 +23,7 @@ from mllib.base import (
     check_rng,
     check_sample_weight,
     check_scalar,
+    check_squares,
     check_vector,
     convergence_warning,
     keep_names,
@@ -125,14 +126,6 @@ def _check_centres(X, centres):
     if centres.shape[1] != X.shape[1]:
         raise ValueError(f"centres must have {X.shape[1]} columns like X, got {centres.shape[1]}.")
     return X, centres
-
-
-def _can_be_squared(X, name="X"):
-    """Return X unless sums of squares of its entries would overflow, or all of them underflow."""
-    largest = np.abs(X).max(initial=0.0)
-    if largest > 1e150 or 0 < largest < 1e-150:
-        raise ValueError(f"{name} is too large or too small to be squared: divide by a unit.")
-    return X
 
 
 def _check_partition(labels, n, K=None):
@@ -902,7 +895,7 @@ def best_partition(X, K):
     X = check_array(X)
     check_scalar(K, "K", low=1, high=len(X), integer=True)
     every = partitions(len(X), K)
-    Z = _can_be_squared(centred_columns(X)[0])
+    Z = check_squares(centred_columns(X)[0])
     J = np.full(len(every), np.einsum("ij,ij->", Z, Z))
     for k in range(K):
         member = (every == k).astype(np.float64)
@@ -955,7 +948,7 @@ def best_partition_on_line(x, K):
     >>> best_partition_on_line([5.0, 0.0, 1.0, 6.0], 2)
     Partition(labels=array([1, 0, 0, 1]), objective=1.0)
     """
-    x = _can_be_squared(check_vector(x, "x"), "x")
+    x = check_squares(check_vector(x, "x"), "x")
     check_scalar(K, "K", low=1, high=len(x), integer=True)
     order = np.argsort(x, kind="stable")
     best = np.full((K + 1, len(x) + 1), np.inf)
@@ -995,7 +988,7 @@ def single_moves(X, labels, K):
     >>> single_moves([[0.0], [0.0], [0.5], [1.0]], [0, 0, 0, 1], 2)[2].round(4)
     array([ 0.    , -0.0417])
     """
-    X = _can_be_squared(check_array(X))
+    X = check_squares(check_array(X))
     labels, K = _check_partition(labels, len(X), K)
     centres, rows = update(X, labels, K), np.arange(len(X))
     counts = np.bincount(labels, minlength=K).astype(float)
@@ -1038,7 +1031,7 @@ def calinski_harabasz(X, labels):
     labels, K = _check_partition(labels, len(X))
     if not 1 < K < len(X):
         raise ValueError(f"labels must take between 2 and {len(X) - 1} values, they take {K}.")
-    Z = _can_be_squared(centred_columns(X)[0])
+    Z = check_squares(centred_columns(X)[0])
     centres = update(Z, labels, K)
     between = np.bincount(labels) @ (centres**2).sum(axis=1)
     within = inertia(Z, centres, labels)

@@ -519,9 +519,18 @@ def _check_k(k, n, name="k"):
         )
 
 
+def _in_units(X, Q):
+    """Return X and Q over 2^e, and e, so that no square overflows or vanishes; e = 0 as a rule."""
+    top = max(np.abs(X).max(), np.abs(Q).max(initial=0.0))
+    e = int(np.frexp(top)[1])
+    return (np.ldexp(X, -e), np.ldexp(Q, -e), e) if abs(e) > 256 else (X, Q, 0)
+
+
 def _search(X, Q, k, metric, p):
     if metric == "euclidean" or (metric == "minkowski" and p == 2):
-        return _euclidean_neighbours(np.ascontiguousarray(X), Q, k)
+        X, Q, e = _in_units(X, Q)
+        index, near = _euclidean_neighbours(np.ascontiguousarray(X), Q, k)
+        return Neighbours(index, np.ldexp(near, e) if e else near)
     index, near = np.empty((len(Q), k), dtype=np.int64), np.empty((len(Q), k))
     block = max(1, 4_000_000 // len(X))
     for a in range(0, len(Q), block):
@@ -1108,8 +1117,13 @@ def kd_query(tree, Q, k=1):
     _check_k(k, len(tree.points))
     near, found = np.empty((len(Q), k)), np.empty((len(Q), k), dtype=np.int64)
     looked_at = np.zeros(len(Q), dtype=np.int64)
+    points, Q, e = _in_units(tree.points, Q)
+    if e:
+        tree = tree._replace(
+            points=points, low=np.ldexp(tree.low, -e), high=np.ldexp(tree.high, -e)
+        )
     search_tree(*tree, Q, near, found, looked_at)
-    return TreeSearch(found, np.sqrt(near), looked_at)
+    return TreeSearch(found, np.ldexp(np.sqrt(near), e), looked_at)
 
 
 # Hashing -------------------------------------------------------------------------------------

@@ -667,10 +667,12 @@ def train(
 
 def _mean_and_scale(A, s):
     """Return weighted mean and standard deviation of each column; 1 where it does not vary."""
-    mean = s @ A / s.sum()
-    scale = np.sqrt(s @ (A - mean) ** 2 / s.sum())
+    e = np.frexp(np.abs(A).max(axis=0))[1]  # in units of 2^e no square overflows or vanishes
+    B = np.ldexp(A, -e)
+    mean = s @ B / s.sum()
+    scale = np.sqrt(s @ (B - mean) ** 2 / s.sum())
     flat = (A[0] == A).all(axis=0) | (scale == 0)
-    return np.where(flat, A[0], mean), np.where(flat, 1.0, scale)
+    return np.where(flat, A[0], np.ldexp(mean, e)), np.where(flat, 1.0, np.ldexp(scale, e))
 
 
 class _MLP:

@@ -25,6 +25,7 @@ from mllib.base import (
     check_sample_weight,
     check_scalar,
     check_square,
+    check_squares,
     check_vector,
     keep_names,
 )
@@ -297,7 +298,7 @@ def principal_components(X, k=None, *, weights=None, center=True, method="auto")
     >>> found.V.ravel(), found.variances.round(4)
     (array([0.6, 0.8]), array([16.6667]))
     """
-    X, k = check_array(X, min_samples=2), _check_k(k)
+    X, k = check_squares(check_array(X, min_samples=2)), _check_k(k)
     check_choice(method, "method", ("auto", "svd", "covariance", "gram"))
     if not isinstance(center, (bool, np.bool_)):
         raise ValueError(f"center must be True or False, got {center!r}.")
@@ -398,7 +399,10 @@ def project(X, components):
     >>> project(X, principal_components(X)).ravel()
     array([-5.,  0.,  5.])
     """
-    return (check_array(X) - components.mean) @ components.V
+    X = check_array(X)
+    if X.shape[1] != len(components.mean):
+        raise ValueError(f"X must have {len(components.mean)} columns, got {X.shape[1]}.")
+    return (X - components.mean) @ components.V
 
 
 def reconstruct(Y, components):
@@ -521,10 +525,10 @@ def _weighted_components(K, k, shape, s):
     S^{1/2} K_c S^{1/2} has the eigenvalues of the kernel matrix of the copies; an eigenvector u
     becomes one of theirs if each copy of point i gets u_i / sqrt(s_i).
     """
-    root, means = np.sqrt(s), K @ (s / s.sum())
+    k, root, means = _optional(k), np.sqrt(s), K @ (s / s.sum())
     C = K - means[:, None] - means + means @ s / s.sum()
     values, U = _largest(root[:, None] * C * root, len(K) if k is None else min(k, len(K)))
-    k = _positive(_optional(k), values, K, shape)
+    k = _positive(k, values, K, shape)
     A = fixed_signs(U[:, :k] / root[:, None])
     return KernelComponents(s[:, None] * A / np.sqrt(values[:k]), values[:k] / s.sum(), means)
 
@@ -569,7 +573,7 @@ def kernel_scores(k_x, components):
 
 def _check_distances(D):
     """Return D as a symmetric matrix of distances with the diagonal 0."""
-    D = check_square(D, "D", symmetric=True)
+    D = check_squares(check_square(D, "D", symmetric=True), "D")
     if (D < 0).any() or (np.diag(D) != 0).any():
         raise ValueError(
             "D must hold distances: no entry below 0, and 0 on the diagonal; turn similarities "
@@ -711,7 +715,15 @@ def _connecting(X):
 def _chunk_moments(chunk):
     """Return the moments of a chunk X, (X, y) or (X, y, sample_weight)."""
     X, _, weights = chunk_parts(chunk, ("X", "y", "sample_weight"), 1)
+    X = check_squares(check_array(X))
+    if weights is not None and not check_sample_weight(weights, len(X), chunk=True).any():
+        return None
     return moments(X, weights)
+
+
+def _joined(one, other):
+    """Return the moments of both; None stands for no rows of positive weight."""
+    return other if one is None else one if other is None else one + other
 
 
 class PCA(Transformer):
@@ -784,7 +796,9 @@ class PCA(Transformer):
         """
         if not self.center:
             raise ValueError("fit_chunks centres the rows: set center=True.")
-        total = reduce_chunks(_chunk_moments, chunks, workers)
+        total = reduce_chunks(_chunk_moments, chunks, workers, merge=_joined)
+        if total.value is None:
+            raise ValueError("sample_weight must not be zero for every row of all chunks.")
         keep_names(self, total.names)
         return self._keep(components_from_moments(total.value, self.n_components))
 
@@ -890,6 +904,8 @@ class KernelPCA(Transformer):
                 raise ValueError("sample_weight needs the points: pass the kernel itself.")
             X, s = X[s > 0], s[s > 0]
             self._weights = s
+        if isinstance(self.kernel, str) and self.kernel != "precomputed":
+            check_squares(X)
         centre = X.mean(axis=0) if self.kernel == "linear" else 0.0
         k = self._choose(X)
         K = k(X - centre, X - centre)
@@ -963,7 +979,7 @@ class Isomap(Transformer):
         ValueError
             If the graph of ``n_neighbors`` neighbours is in several pieces, with their number.
         """
-        X = check_array(X, min_samples=2)
+        X = check_squares(check_array(X, min_samples=2))
         check_scalar(self.n_components, "n_components", low=1, integer=True)
         by_hand = self.n_neighbors is not None
         graph = neighbourhood_graph(X, self.n_neighbors) if by_hand else _connecting(X)

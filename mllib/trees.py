@@ -608,6 +608,23 @@ def _check_order(order, shape):
     return order.astype(np.int64)
 
 
+def moderate(v):
+    """Return v / 2^e and e, whose squares and cubes stay within range; e is 0 as a rule."""
+    e = int(np.frexp(np.abs(v).max())[1])
+    return (np.ldexp(v, -e), e) if abs(e) > 160 else (v, 0)
+
+
+def in_units(weight, e, value=None, impurity=None, f=0):
+    """Return weights, values and impurities found after divisions by 2^e and 2^f as they are."""
+    with np.errstate(over="ignore", under="ignore"):
+        weight, value = np.ldexp(weight, e), np.ldexp(value, f)
+        impurity = np.ldexp(impurity, 2 * f)
+    for name, a in (("w", weight), ("y", impurity)):
+        if not np.isfinite(a[0]):
+            raise ValueError(f"{name} is too large, sums overflow: divide by a larger unit.")
+    return weight, value, impurity
+
+
 def _check_sample(X, y, w, n_classes, criterion, name="w"):
     X = check_array(X)
     y = check_vector(y, "y", length=len(X))
@@ -700,6 +717,10 @@ def grow(
     if tried < d and not isinstance(rng, np.random.Generator):
         raise ValueError("rng must be a numpy.random.Generator where max_features is below d.")
     order = presort(X) if order is None else _check_order(order, X.T.shape)
+    (w, e), (y, f) = moderate(w), (y, 0) if n_classes else moderate(y)
+    with np.errstate(over="ignore", under="ignore"):
+        least, fall = np.ldexp(float(min_weight_leaf), -e), float(min_impurity_decrease)
+        fall = np.ldexp(fall, -2 * f)
     if not w.all():
         order = np.ascontiguousarray(order[w[order] > 0].reshape(d, -1))
     deepest = order.shape[1] if max_depth is None else min(max_depth, order.shape[1])
@@ -710,10 +731,10 @@ def grow(
     threshold, weight, impurity = real
     state = np.array([1 if rng is None else rng.integers(1, 2147483647)], dtype=np.int64)
     K = n_classes or 1
-    least = max(float(min_weight_leaf), np.finfo(float).tiny)
+    least = max(float(least), np.finfo(float).tiny)
     m = grow_nodes(
         np.ascontiguousarray(X.T), order, y, w, np.empty(K), _CODES[criterion], deepest,
-        min_samples_split, min_samples_leaf, least, float(min_impurity_decrease), tried, state,
+        min_samples_split, min_samples_leaf, least, float(fall), tried, state,
         feature, threshold, left, right, rows_of, n, weight, impurity,
     )  # fmt: skip
     feature, threshold, left, right, rows_of, n, weight, impurity = (
@@ -721,6 +742,8 @@ def grow(
     )
     value = np.empty((m, K))
     fill_values(order[0], rows_of, left, right, n, weight, y, w, n_classes is not None, value)
+    if e or f:
+        weight, value, impurity = in_units(weight, e, value, impurity, f)
     return Tree(feature, threshold, left, right, value, n, weight, impurity)
 
 
@@ -761,7 +784,7 @@ def best_split(X, y, w=None, *, n_classes=None, criterion="squared_error", min_s
     if len(tree.left) == 1:
         return Split(-1, 0.0, 0.0, 0)
     W, I = tree.weight, tree.impurity
-    gain = I[0] - (W[1] * I[1] + W[2] * I[2]) / W[0]
+    gain = I[0] - (W[1] / W[0] * I[1] + W[2] / W[0] * I[2])
     return Split(int(tree.feature[0]), float(tree.threshold[0]), float(gain), int(tree.n[1]))
 
 
@@ -956,7 +979,7 @@ def importances(tree, d):
     Book: trees-importance. Breiman et al. (1984), section 5.3.4.
     """
     t = np.flatnonzero(tree.left >= 0)
-    cost = tree.weight * tree.impurity
+    cost = tree.weight / tree.weight[0] * tree.impurity
     gains = cost[t] - cost[tree.left[t]] - cost[tree.right[t]]
     gains = np.where(gains > _SLACK * cost[0], gains, 0)  # less is rounding
     total = np.bincount(tree.feature[t], gains, minlength=d)

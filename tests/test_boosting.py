@@ -679,3 +679,34 @@ def test_reweight_by_hand():
     w, Z = reweight(np.array([0.8, 0.2]), np.array([1, 1]), np.array([1, -1]), vote_weight(0.2))
     assert np.allclose(w, 0.5)
     assert np.isclose(Z, 0.8)
+
+
+@pytest.mark.parametrize("power", [-900, -200, 200, 900])
+@pytest.mark.parametrize("max_bins", [None, 16])
+def test_units_of_weights_do_not_matter(power, max_bins):
+    rng = np.random.default_rng(6)
+    X, y, c = rng.normal(size=(40, 3)), rng.normal(size=40), np.arange(40) % 3
+    w = rng.integers(1, 4, 40).astype(float)
+    for loss, target in (("squared", y), ("absolute", y), ("softmax", c.astype(float))):
+        options = {"rounds": 3, "max_bins": max_bins, "n_classes": 3}
+        one = module.gradient_boosting(X, target, loss, w=w, **options)
+        two = module.gradient_boosting(X, target, loss, w=w * 2.0**power, **options)
+        assert np.allclose(module.scores(one, X), module.scores(two, X), rtol=1e-12)
+        assert one.trace[-1] < one.trace[0]
+        assert two.trees[0][0].weight[0] == (w * 2.0**power).sum()
+
+
+def test_models_refuse_points_with_too_few_columns():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(30, 3))
+    model = module.gradient_boosting(X, X[:, 2], rounds=2)
+    for call in (module.scores, lambda m, Q: next(module.staged_scores(m, Q))):
+        with pytest.raises(ValueError, match="X must have at least 3 columns, got 1"):
+            call(model, X[:, :1])
+
+
+def test_binned_trees_refuse_rows_that_are_not_there():
+    bins = module.bin_columns(np.arange(6.0)[:, None])
+    for rows in ([0, 6], [-1, 2], [], [[0, 1]], np.ones(6, dtype=bool)):
+        with pytest.raises(ValueError, match="rows must"):
+            module.grow_binned(bins, np.arange(6.0), rows=rows)

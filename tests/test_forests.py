@@ -612,3 +612,15 @@ def test_records_can_be_made_by_hand():
     leaf = grow([[0.0], [0.0]], [0, 1], [0.4, 0.6], **CLASSES)
     forest = Forest((leaf, leaf), np.zeros((2, 1), int), 2)
     assert forest_values(forest, [[3.0]]).tolist() == [[0.4, 0.6]]
+
+
+@pytest.mark.parametrize("kind", [module.RandomForestClassifier, module.BaggingClassifier])
+def test_whole_weights_that_mean_too_many_rows_are_refused(kind):
+    X, y = np.arange(24.0)[:, None], np.repeat([0, 1], 12)
+    for weight in (1e8, 1e200):
+        with pytest.raises(ValueError, match="whole weights mean so many equal rows"):
+            kind(n_estimators=3, random_state=0).fit(X, y, sample_weight=np.full(24, weight))
+    w = np.full(24, 1e8)
+    assert (
+        kind(n_estimators=20, random_state=0).fit(X, y, sample_weight=w / w.mean()).predict(X) == y
+    ).all()

@@ -421,3 +421,15 @@ def test_condensing_and_editing(rng):
         4,
         5,
     ]
+
+
+@pytest.mark.parametrize("power", [-1000, -700, -530, 500, 520, 900])
+def test_units_whose_squares_leave_the_range_change_no_neighbour(power):
+    rng, unit = np.random.default_rng(9), 2.0**power
+    X, Q = rng.normal(size=(60, 3)), rng.normal(size=(9, 3))
+    one, two = neighbours(X, Q, 4), neighbours(X * unit, Q * unit, 4)
+    tree = kd_query(kd_tree(X * unit, 4), Q * unit, 4)
+    assert np.array_equal(one.index, two.index)
+    assert np.array_equal(one.index, tree.index)
+    assert np.array_equal(one.distance * unit, two.distance)
+    assert np.array_equal(one.distance * unit, tree.distance)

@@ -435,3 +435,14 @@ def test_bad_data_are_named():
             kind().fit(X, y, sample_weight=[1, -1, 1, 1])
     with pytest.raises(ValueError, match="1 class"):
         MLPClassifier().fit(X, y, sample_weight=[1, 0, 1, 0])
+
+
+@pytest.mark.filterwarnings("ignore::mllib.base.ConvergenceWarning")
+@pytest.mark.parametrize("power", [-600, 600])
+def test_units_whose_squares_leave_the_range_do_not_matter(power):
+    rng, unit = np.random.default_rng(8), 2.0**power
+    X = rng.normal(size=(40, 2))
+    y = X[:, 0] - X[:, 1]
+    base = MLPRegressor(max_iter=20).fit(X, y).predict(X)
+    assert np.allclose(MLPRegressor(max_iter=20).fit(X * unit, y).predict(X * unit), base)
+    assert np.allclose(MLPRegressor(max_iter=20).fit(X, y * unit).predict(X) / unit, base)

@@ -473,3 +473,44 @@ def test_wrong_variants_fail():
     a, b = moments(X[:10]), moments(X[10:])
     without_gap = a.scatter + b.scatter
     assert np.abs(without_gap - moments(X).scatter).max() > 1
+
+
+# Numbers at the ends of the range, chunks without weight, wrong widths -------------------------
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e160, 1e200])
+def test_squares_out_of_range_are_an_error_and_not_rounding(scale):
+    X = scale * np.random.default_rng(0).standard_normal((12, 2))
+    for call in (
+        lambda: PCA(1).fit(X),
+        lambda: PCA(1).fit_chunks([X]),
+        lambda: principal_components(X, method="gram"),
+        lambda: KernelPCA(1, kernel="rbf").fit(X),
+        lambda: Isomap(5, 1).fit(X),
+        lambda: classical_scaling(np.abs(X[:, :1] - X[:, 0])),
+    ):
+        with pytest.raises(ValueError, match="too large or too small"):
+            call()
+
+
+def test_a_chunk_whose_weights_are_all_zero_adds_nothing():
+    X = np.random.default_rng(0).standard_normal((12, 3))
+    w = np.r_[np.zeros(4), np.ones(4), np.zeros(4)]
+    parts = [(X[a : a + 2], None, w[a : a + 2]) for a in range(0, 12, 2)]
+    model = PCA().fit_chunks(parts)
+    np.testing.assert_allclose(model.explained_variance_, PCA().fit(X[4:8]).explained_variance_)
+    with pytest.raises(ValueError, match="sample_weight must not be zero for every row"):
+        PCA().fit_chunks(parts[:2])
+
+
+def test_rows_of_another_width_are_refused_and_not_stretched():
+    found = principal_components([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]])
+    for call in (project, reconstruction_error):
+        with pytest.raises(ValueError, match="X must have 2 columns, got 1"):
+            call([[1.0], [2.0]], found)
+
+
+def test_a_wrong_number_of_components_is_named_with_weights_too():
+    X = np.random.default_rng(0).standard_normal((5, 2))
+    with pytest.raises(ValueError, match="n_components"):
+        KernelPCA(0).fit(X, sample_weight=np.ones(5))

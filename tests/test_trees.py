@@ -568,3 +568,31 @@ def test_wrong_scans_are_noticed(rng, old, new):
             found = None
         wrong += found != brute(X, y, w, 3, "gini", 2)[1:]
     assert wrong > 0
+
+
+@pytest.mark.parametrize("power", [-900, -600, -200, 200, 500, 900])
+def test_units_of_weights_and_targets_change_no_tree(power):
+    rng, unit = np.random.default_rng(5), 2.0**power
+    X, y, c = rng.normal(size=(40, 3)), rng.normal(size=40), rng.integers(0, 3, 40)
+    w = rng.integers(1, 4, 40).astype(float)
+    for target, options in (
+        (y, {}),
+        (c, {"n_classes": 3, "criterion": "gini"}),
+        (c, {"n_classes": 3, "criterion": "entropy"}),
+    ):
+        tree = module.grow(X, target, w, min_weight_leaf=3, **options)
+        other = module.grow(X, target, w * unit, min_weight_leaf=3 * unit, **options)
+        assert len(tree.left) > 5
+        for name in ("feature", "threshold", "left", "right", "value", "n"):
+            assert np.array_equal(getattr(tree, name), getattr(other, name))
+        assert np.array_equal(tree.weight * unit, other.weight)
+        assert np.allclose(tree.impurity, other.impurity, rtol=1e-12, atol=1e-12)
+        assert np.allclose(module.importances(tree, 3), module.importances(other, 3), atol=1e-12)
+    tree = module.grow(X, y)
+    if power > 500:
+        with pytest.raises(ValueError, match="y is too large"):
+            module.grow(X, y * unit)
+        return
+    other = module.grow(X, y * unit)
+    assert np.array_equal(tree.threshold, other.threshold)
+    assert np.array_equal(tree.value * unit, other.value)
