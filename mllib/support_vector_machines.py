@@ -107,7 +107,7 @@ class SMORun(NamedTuple):
     violation: float  #: max_up F_i - min_low F_i, in units of the score; 0 or less at the optimum
     trace: np.ndarray  #: dual objective before each step and after the last, shape (n_iter + 1,)
     n_iter: int  #: steps made
-    converged: bool  #: whether violation <= tol
+    converged: bool  #: whether the steps ended with violation <= tol
 
 
 class LinearRun(NamedTuple):
@@ -662,8 +662,8 @@ def _exchange(alpha, F, y, C, k, rows, slot, scale, trace, step, tol, max_iter):
 
     k is the diagonal of K, and K_i stands in rows[slot[i]]; slot[i] = -1 where it is still unknown.
     C[i] is the bound of alpha[i]; either all are finite or none is.
-    Return the index of the row that is needed or what else the matter is, the number of steps made,
-    and the violation.
+    Return the index of the row that is needed or what else the matter is, and the number of steps
+    made.
     """
     up, low = np.empty(len(y), dtype=np.bool_), np.empty(len(y), dtype=np.bool_)
     for s in range(len(y)):  # which y_s alpha_s may grow, and which may shrink
@@ -680,28 +680,28 @@ def _exchange(alpha, F, y, C, k, rows, slot, scale, trace, step, tol, max_iter):
             if low[s] and F[s] < lowest:
                 lowest = F[s]
         if highest - lowest <= tol or step == max_iter:
-            return _DONE, step, highest - lowest
+            return _DONE, step
         if step + 1 == len(trace):
-            return _TRACE_FULL, step, highest - lowest
+            return _TRACE_FULL, step
         if slot[i] < 0:
-            return i, step, highest - lowest
+            return i, step
         K_i, j, slope, curve = rows[slot[i]], 0, 0.0, 1.0
         for s in range(len(y)):
             if low[s] and F[s] < highest:
                 distance2 = k[i] + k[s] - 2 * K_i[s]
                 if distance2 < -1e-5 * scale:
-                    return _NOT_A_KERNEL, step, highest - lowest
+                    return _NOT_A_KERNEL, step
                 distance2 = distance2 if distance2 > small else least
                 if (highest - F[s]) ** 2 * curve > slope**2 * distance2:  # the largest gain
                     j, slope, curve = s, highest - F[s], distance2
         if slot[j] < 0:
-            return j, step, highest - lowest
+            return j, step
         K_j = rows[slot[j]]
         room_i = C[i] - alpha[i] if y[i] > 0 else alpha[i]
         room_j = alpha[j] if y[j] > 0 else C[j] - alpha[j]
         t = min(slope / curve, room_i, room_j)
         if not t < 1e280:
-            return _UNBOUNDED, step, highest - lowest
+            return _UNBOUNDED, step
         alpha[i] = alpha[i] + y[i] * t if t < room_i else (C[i] if y[i] > 0 else 0.0)
         alpha[j] = alpha[j] - y[j] * t if t < room_j else (0.0 if y[j] > 0 else C[j])
         for s in (i, j):
@@ -721,7 +721,7 @@ def _solve(rows, y, C, tol, max_iter):
     bounds = np.full(rows.n, C, dtype=np.float64)
     alpha, F, trace, step, needed = np.zeros(rows.n), y.copy(), np.zeros(1000), 0, 0
     while needed != _DONE:
-        needed, step, violation = _exchange(
+        needed, step = _exchange(
             alpha, F, y, bounds, rows.diagonal, rows.table, rows.slot, rows.scale, trace, step,
             tol, max_iter,
         )  # fmt: skip
@@ -737,12 +737,13 @@ def _solve(rows, y, C, tol, max_iter):
         elif needed >= 0:
             rows.fetch(needed)
     F = y - rows.times(alpha * y)  # afresh: no rounding has piled up
-    return _smo_run(alpha, F, y, C, violation, trace[: step + 1], tol)
+    return _smo_run(alpha, F, y, C, trace[: step + 1], tol, max_iter)
 
 
-def _smo_run(alpha, F, y, C, violation, trace, tol):
+def _smo_run(alpha, F, y, C, trace, tol, max_iter):
     """Collect what is known at the end; all of it follows from alpha and F."""
-    b = _offset(alpha, F, y, C)
+    b, violation = _offset(alpha, F, y, C), np.subtract(*_bracket(alpha, F, y, C))
+    n_iter = len(trace) - 1
     beta = alpha * y
     norm2 = max(0.0, float(beta @ (y - F)))
     f = y - F + b
@@ -756,8 +757,8 @@ def _smo_run(alpha, F, y, C, violation, trace, tol):
         gap=primal - dual,
         violation=float(violation),
         trace=trace,
-        n_iter=len(trace) - 1,
-        converged=bool(violation <= tol),
+        n_iter=n_iter,
+        converged=bool(n_iter < max_iter or violation <= tol),
     )
 
 
