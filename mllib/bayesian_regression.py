@@ -486,6 +486,10 @@ def _fast_posterior(data, V, alpha, beta):
     if len(t) == data.d:
         half = V / np.sqrt(t)
         return WeightBelief(mean, half @ half.T, beta)
+    if beta * data.s2.max() > 1e6 * alpha:  # the difference below would lose what is left
+        rest = np.eye(data.d) - V @ V.T
+        half = V / np.sqrt(t)
+        return WeightBelief(mean, rest @ rest / alpha + half @ half.T, beta)
     half = V * np.sqrt(beta * data.s2 / t)  # outside the span of the rows the prior stays
     return WeightBelief(mean, (np.eye(data.d) - half @ half.T) / alpha, beta)
 
@@ -595,6 +599,11 @@ def _maximise(data, given, method, tol, max_iter):
     path, trace, converged, bound = [(alpha, beta)], [moments.evidence], False, False
     for n_iter in range(1, max_iter + 1):  # noqa: B007
         a, b = _new_precisions(method, data, alpha, beta, moments)
+        if not (given[1] or b > 0):
+            raise ValueError(
+                "X must have more rows, each counted as often as sample_weight says, than rank for "
+                "method='fixed-point': take method='em', or pass beta."
+            )
         b = given[1] or min(b, highest)
         a = given[0] or min(max(a, lowest), 1e12 * b * top)
         change = max(abs(a / alpha - 1), abs(b / beta - 1))
@@ -655,7 +664,7 @@ def offset_free(A):
     one = A.ndim == 1
     A = check_array(A.reshape(-1, 1) if one else A, "A", min_samples=2)
     n = len(A)
-    A = A - A.mean(axis=0)
+    A = A - np.where((A[0] == A).all(axis=0), A[0], A.mean(axis=0))
     rows = A[1:] - A[0] / (1 - np.sqrt(n))
     return rows[:, 0] if one else rows
 
@@ -748,6 +757,11 @@ class BayesianLinearRegression(Regressor):
             data, V, centre, level = _fast_spectrum(X, y, self.fit_intercept)
         else:
             self._n = s.sum()
+            if self._n <= bool(self.fit_intercept):
+                raise ValueError(
+                    f"sample_weight must add up to more than 1 beside an offset, which takes one "
+                    f"row, got {self._n:.3g}: a weight says how often a row was measured."
+                )
             Z, t, centre, level = weighted_rows(X, y, s, bool(self.fit_intercept))
             data, V = _fast_decompose(Z, t)
             data = data._replace(n=self._n - bool(self.fit_intercept))

@@ -481,3 +481,35 @@ def test_data_too_small_to_be_squared_are_refused_by_name(unit):
             BayesianLinearRegression().fit(A, t)
     model = BayesianLinearRegression(alpha=1.0, beta=1.0).fit(unit * X, y)
     assert (np.abs(model.coef_) < 100 * unit).all()
+
+
+def test_few_precise_rows_beside_a_vague_prior_keep_the_variance_that_is_left():
+    X, y = np.array([[1.0, 2.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]), [1.0, 2.0]
+    for alpha, beta in ((1e-6, 1e6), (1e-8, 1e8), (1e-12, 1e4)):
+        covariance = (
+            BayesianLinearRegression(alpha, beta, fit_intercept=False).fit(X, y).covariance_
+        )
+        assert np.isclose(covariance[2, 2], 1 / (alpha + beta), rtol=1e-9)
+        assert np.isclose(covariance[3, 3], 1 / alpha, rtol=1e-9)
+        assert np.allclose(covariance[:2, :2] * alpha, [[0.8, -0.4], [-0.4, 0.2]], atol=1e-9)
+
+
+def test_an_offset_common_to_all_rows_leaves_no_rounding_behind():
+    for n in range(2, 12):
+        assert not br.offset_free(np.full((n, 2), 0.1)).any()
+
+
+def test_weights_that_stand_for_too_few_rows_are_refused_by_name():
+    X, y = np.array([[1.0, 2.0], [0.5, 1.0], [3.0, 2.0]]), np.array([1.0, 2.0, 0.0])
+    for s in ([0.0, 1.0, 0.0], [0.3, 0.3, 0.3]):
+        for alpha, beta in ((None, None), (1.0, 1.0)):
+            with pytest.raises(ValueError, match="sample_weight must add up to more than 1"):
+                BayesianLinearRegression(alpha, beta).fit(X, y, s)
+    model = BayesianLinearRegression(1e-9, fit_intercept=False)
+    with pytest.raises(ValueError, match="X must have more rows, each counted as often as"):
+        model.fit(X, y, [1.0, 1e-3, 1e-3])
+    model.set_params(method="em").fit(X, y, [1.0, 1e-3, 1e-3])
+    assert model.beta_ > 0
+    model.set_params(method="fixed-point", alpha=None, beta=1.0, tol=1e-2)
+    model.fit(X, y, [1.0, 1e-3, 1e-3])
+    assert model.beta_ == 1
