@@ -330,7 +330,11 @@ def rademacher_rate(t):
     0 for t <= 0 and infinite for t > 1.
     """
     t = _finite(t, "t")
-    return math.inf if t > 1 else bernoulli_rate((1 + max(0.0, t)) / 2, 0.5)
+    if t <= 0 or t > 1:
+        return 0.0 if t <= 0 else math.inf
+    if t < 1e-4:  # the two terms would cancel
+        return t * t / 2 + t**4 / 12
+    return bernoulli_rate((1 + t) / 2, 0.5)
 
 
 def subgaussian_bound(n, epsilon, sigma, *, two_sided=True):

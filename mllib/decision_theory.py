@@ -259,7 +259,15 @@ def norm_loss(y, f, p=2):
     if p != np.inf:
         check_scalar(p, "p", low=1)
     y, f = _reals(y=y, f=f)
-    return np.linalg.norm(np.atleast_1d(f - y), ord=p, axis=-1)
+    difference = np.atleast_1d(f - y)
+    unit = _unit(difference)
+    return unit[..., 0] * np.linalg.norm(difference / unit, ord=p, axis=-1)
+
+
+def _unit(v):
+    """Return powers of two near the largest entries along the last axis, whose powers are safe."""
+    largest = np.abs(v).max(axis=-1, keepdims=True, initial=0.0)
+    return np.ldexp(1.0, np.clip(np.frexp(largest)[1], -1021, 1023))
 
 
 def log_loss(y, p):
@@ -1151,7 +1159,9 @@ def mean_squared_error(y, f):
 
 def root_mean_squared_error(y, f):
     """Return RMSE, the root of the mean squared error, in the units of y."""
-    return float(np.sqrt(mean_squared_error(y, f)))
+    y, f = _pair(y, f)
+    unit = _unit(y - f)[0]
+    return float(unit * np.sqrt(np.mean(((y - f) / unit) ** 2)))
 
 
 def mean_absolute_error(y, f):

@@ -78,6 +78,14 @@ def _sample(x, name="x", at_least=1):
     return x
 
 
+def _squarable(x, name="x"):
+    """Return a sample unless its spread is so large or so small that its square is lost."""
+    spread = np.max(x, axis=0) / 2 - np.min(x, axis=0) / 2
+    if ((spread != 0) & ~((spread > 1e-145) & (spread < 1e150))).any():
+        raise ValueError(f"{name} is too large or too small to be squared: divide it by a unit.")
+    return x
+
+
 def _size(x):
     """Return the number of observations in a sample of any kind."""
     if np.ndim(x) == 0 or len(x) == 0:
@@ -353,7 +361,7 @@ def gaussian_mle(x):
     >>> gaussian_mle([1.0, 2.0, 6.0])
     Gaussian(mean=3.0, variance=4.666666666666667)
     """
-    x = _sample(x)
+    x = _squarable(_sample(x))
     if np.ptp(x) == 0:
         raise ValueError(
             "x must hold at least two different values: otherwise the likelihood has no maximum."
@@ -372,7 +380,9 @@ def sample_variance(x):
     >>> sample_variance([1.0, 2.0, 6.0])
     7.0
     """
-    x = _sample(x, at_least=2)
+    x = _squarable(_sample(x, at_least=2))
+    if np.ptp(x) == 0:  # the mean of equal numbers need not be that number once rounded
+        return 0.0
     return float(np.sum((x - x.mean()) ** 2) / (len(x) - 1))
 
 
@@ -403,7 +413,7 @@ def multivariate_gaussian_mle(X):
     array([[0.6667, 0.    ],
            [0.    , 2.    ]])
     """
-    X = check_array(X)
+    X = _squarable(check_array(X), "X")
     n, d = X.shape
     mean = X.mean(axis=0)
     C = X - mean

@@ -334,7 +334,11 @@ def gram_matrix(X):
            [ 3., 25.]])
     """
     X = check_array(X)
-    return X @ X.T
+    with np.errstate(over="ignore", invalid="ignore"):
+        K = X @ X.T
+    if not np.isfinite(K).all():
+        raise ValueError("X is too large to be squared: divide it by a larger unit.")
+    return K
 
 
 def outer_product_sum(X, y):

@@ -334,6 +334,7 @@ def linear_dichotomies(X, *, intercept=True):
     n = len(X)
     if n > 16:
         raise ValueError(f"X must have at most 16 rows, got {n}: 2^n labellings are tried.")
+    X = X - X.mean(axis=0) if intercept else X  # the offset takes it up
     X = X / np.maximum(np.abs(X).max(axis=0), np.finfo(float).tiny)  # the unit does not matter
     Z = add_intercept(X) if intercept else X
 

@@ -563,7 +563,11 @@ def covariance(x, y, p=None):
     if len(x) != len(y):
         raise ValueError(f"y must have as many entries as x, got {len(y)} and {len(x)}.")
     p = _weights(p, len(x))
-    return _average((x - _average(x, p)) * (y - _average(y, p)), p)
+    with np.errstate(over="ignore", invalid="ignore"):
+        result = _average((x - _average(x, p)) * (y - _average(y, p)), p)
+    if isinstance(result, float) and not np.isfinite(result):
+        raise ValueError("x and y are too large to be multiplied: divide them by a larger unit.")
+    return result
 
 
 def variance(x, p=None):
@@ -714,7 +718,8 @@ def gaussian_pdf(x, mu, sigma2):
     x = as_array(x, "x")
     shape = x.shape
     z = (check_vector(np.ravel(x), "x") - mu) / np.sqrt(sigma2)
-    density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi * sigma2)
+    with np.errstate(over="ignore"):
+        density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi * sigma2)
     return density.reshape(shape) if shape else float(density[0])
 
 

@@ -259,3 +259,8 @@ def test_scaling_the_unit_changes_nothing():
 def test_bad_input_is_refused_with_one_sentence(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("t", [1e-2, 1.01e-4, 0.99e-4, 1e-8, 1e-30, 1e-100])
+def test_the_rate_of_a_coin_keeps_its_digits_near_zero(t):
+    assert co.rademacher_rate(t) == pytest.approx(t**2 / 2 + t**4 / 12 + t**6 / 30, rel=1e-7, abs=0)

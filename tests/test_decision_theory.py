@@ -516,3 +516,14 @@ def test_standardizer_parts_and_errors():
         Standardizer().fit([[np.nan]])
     with pytest.raises(ValueError, match="expecting 1 features"):
         Standardizer().fit(X).transform([[1.0, 2.0]])
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-160, 1e160, 1e200])
+def test_norms_and_roots_keep_the_unit_of_their_arguments(unit):
+    with np.errstate(all="raise"):
+        for p, root in ((1, 2), (2, 2**0.5), (3, 2 ** (1 / 3)), (np.inf, 1)):
+            assert norm_loss([unit, 0.0], [0.0, unit], p) == pytest.approx(
+                root * unit, rel=1e-12, abs=0
+            )
+        y, f = np.array([1.0, 2.0, 4.0]) * unit, np.array([1.0, 3.0, 4.0]) * unit
+        assert root_mean_squared_error(y, f) == pytest.approx(unit / 3**0.5, rel=1e-12, abs=0)

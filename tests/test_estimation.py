@@ -515,3 +515,18 @@ def test_functions_leave_their_arguments_alone():
     categorical_map(counts), dirichlet_posterior(np.ones(3), counts)
     assert np.array_equal(x, before[0])
     assert np.array_equal(counts, before[1])
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_samples_whose_squares_are_lost_are_refused(unit):
+    x = np.array([1.0, 2.0, 4.0]) * unit
+    with np.errstate(all="raise"):
+        for call in (gaussian_mle, sample_variance):
+            with pytest.raises(ValueError, match="x is too large or too small"):
+                call(x)
+        with pytest.raises(ValueError, match="X is too large or too small"):
+            multivariate_gaussian_mle(np.column_stack([x, [1.0, 2.0, 7.0]]))
+
+
+def test_equal_values_have_no_variance_whatever_rounding_does():
+    assert sample_variance([0.1] * 7) == sample_variance([1e8 + 0.1] * 7) == 0.0

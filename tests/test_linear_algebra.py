@@ -585,3 +585,8 @@ def test_wrong_variants_fail():
     np.testing.assert_allclose(svd_solve(A, y), fit, rtol=1e-9)
     for wrong in (Vt @ ((U.T @ y) / s), Vt.T @ ((U.T @ y) * s)):  # V^T for V; s for 1/s
         assert np.abs(wrong - fit).max() > 1e-3
+
+
+def test_a_gram_matrix_does_not_overflow():
+    with np.errstate(all="raise"), pytest.raises(ValueError, match="X is too large to be squared"):
+        gram_matrix([[1e200]])

@@ -165,3 +165,9 @@ def test_one_frequency_memorises_any_labels():
 def test_bad_input_is_refused_with_one_sentence(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("offset", [1e8, 1e12])
+def test_dichotomies_do_not_mind_where_the_origin_is(offset):
+    square = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    assert len(pac.linear_dichotomies(square + offset)) == 14

@@ -611,3 +611,10 @@ def test_wrong_variants_are_told_apart():
     m, S, _ = gaussian_product(m1, S1, m2, S2)
     assert np.abs(S - (S1 + S2)).max() > 1e-3  # adding covariances instead of precisions
     assert np.abs(m - (m1 + m2) / 2).max() > 1e-3  # not weighting by precision
+
+
+def test_numbers_that_overflow_say_so_or_do_not_matter():
+    with np.errstate(all="raise", under="ignore"):
+        assert gaussian_pdf(1e200, 0.0, 1.0) == 0.0
+        with pytest.raises(ValueError, match="x and y are too large"):
+            variance([0.0, 1e200])
