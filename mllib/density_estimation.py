@@ -19,6 +19,7 @@ from mllib.base import (
     check_fitted,
     check_sample_weight,
     check_scalar,
+    check_squares,
     check_vector,
     random_generator,
 )
@@ -105,12 +106,16 @@ def histogram(x, width, origin=0.0):
         raise ValueError("x must hold at least one observation.")
     check_scalar(width, "width", low=0, open_low=True)
     check_scalar(origin, "origin")
-    j = np.floor((x - origin) / width)
-    if np.ptp(j) > 1e7:
-        raise ValueError(f"width {width:g} makes {np.ptp(j):.3g} bins: take a larger width.")
-    first = j.min()
-    counts = np.bincount((j - first).astype(np.int64))
-    edges = origin + width * (first + np.arange(len(counts) + 1))
+    with np.errstate(over="ignore", invalid="ignore"):
+        j = np.floor((x - origin) / width)
+        bins = np.ptp(j)
+    if not bins <= 1e7:
+        raise ValueError(f"width {width:g} makes {bins:.3g} bins: take a larger width.")
+    edges = origin + width * np.arange(j.min() - 1, j.max() + 3)
+    if not (np.diff(edges) > 0).all():
+        raise ValueError(f"width {width:g} is lost in rounding next to {np.abs(x).max():.3g}.")
+    j = np.searchsorted(edges, x, side="right") - 1  # the edges as rounded decide, not (x - o)/w
+    edges, counts = edges[j.min() : j.max() + 2], np.bincount(j - j.min())
     return Histogram(edges, counts, counts / (len(x) * width))
 
 
@@ -135,7 +140,7 @@ def window_density(X, Q, h):
     array([0.33333333])
     """
     X, Q = _pair(X, Q)
-    check_scalar(h, "h", low=0, open_low=True)
+    _check_width(h, X.shape[1])
     n, d = X.shape
     out = np.empty(len(Q))
     for rows in _blocks(len(Q), n):
@@ -176,7 +181,8 @@ def knn_density(X, Q, k):
         raise ValueError(f"k must be at most the {n} rows of X, got {k}.")
     r = neighbours(X, Q, k).distance[:, -1]
     log_volume = d / 2 * np.log(np.pi) - gammaln(d / 2 + 1) + d * safe_log(r)
-    return np.exp(np.log(k / n) - log_volume)
+    with np.errstate(over="ignore"):
+        return np.exp(np.log(k / n) - log_volume)
 
 
 # Kernel density estimates --------------------------------------------------------------------
@@ -209,7 +215,7 @@ def log_kernel_density(X, Q, h, sample_weight=None):
     array([-0.9189, -2.9189])
     """
     X, Q = _pair(X, Q)
-    check_scalar(h, "h", low=0, open_low=True)
+    _check_width(h, 1)
     w = check_sample_weight(sample_weight, len(X), ones=True)
     n, d = w.sum(), X.shape[1]
     out = np.empty(len(Q))
@@ -245,8 +251,8 @@ def loo_log_density(X, h, sample_weight=None):
     >>> loo_log_density([[0.0], [2.0]], 1.0).round(4)
     array([-2.9189, -2.9189])
     """
-    X = check_array(X, min_samples=2)
-    check_scalar(h, "h", low=0, open_low=True)
+    X = check_squares(check_array(X, min_samples=2))
+    _check_width(h, 1)
     w = _whole_weights(sample_weight, len(X))
     n, d = w.sum(), X.shape[1]
     out = np.empty(len(X))
@@ -300,7 +306,7 @@ def kde_moments(Q, h, n, weights, means, variances):
     d = Q.shape[1]
     mean = _gaussians(D, v + h**2, d) @ w
     square = (4 * np.pi * h**2) ** (-d / 2) * (_gaussians(D, v + h**2 / 2, d) @ w)
-    return Moments(mean, (square - mean**2) / n)
+    return Moments(mean, np.maximum(square - mean**2, 0) / n)
 
 
 def exact_mise(h, n, weights, means, variances):
@@ -362,7 +368,8 @@ def best_bandwidth(n, weights, means, variances):
     w, M, v = _truth(weights, means, variances)
     _check_size(1.0, n)
     wide = np.sqrt(np.max(v) + np.max(np.sum((M - w @ M) ** 2, axis=1)))
-    grid = np.log(wide * np.geomspace(1e-4, 10, 200))
+    narrow = np.sqrt(np.min(v))  # the narrowest part may decide
+    grid = np.log(np.geomspace(narrow, wide, 200) * np.geomspace(1e-4, 10, 200))
 
     def error(t):
         return exact_mise(np.exp(t), n, w, M, v)
@@ -400,7 +407,7 @@ def silverman_bandwidth(X, sample_weight=None):
     >>> round(silverman_bandwidth([[0.0], [1.0], [2.0]]), 4)
     0.8503
     """
-    X = check_array(X)
+    X = check_squares(check_array(X))
     w = check_sample_weight(sample_weight, len(X), ones=True)
     n, d = w.sum(), X.shape[1]
     kept = X[w > 0]
@@ -488,7 +495,7 @@ def loo_bandwidth(X, sample_weight=None, *, at_least=0.0):
     X = check_array(X, min_samples=2)
     check_scalar(at_least, "at_least", low=0)
     w = _whole_weights(sample_weight, len(X))
-    low, high = loo_range(X, w)
+    low, high = loo_range(check_squares(X), w)
     low = max(low, at_least)
     if not low > 0:
         raise ValueError(
@@ -544,10 +551,10 @@ class KernelDensity(DensityEstimator):
 
     def fit(self, X, y=None, sample_weight=None):
         """Store the sample and choose the bandwidth; return self."""
-        X = check_array(X)
+        X = check_squares(check_array(X))
         w = check_sample_weight(sample_weight, len(X), ones=True)
         if isinstance(self.bandwidth, numbers.Real):
-            h = check_scalar(self.bandwidth, "bandwidth", low=0, open_low=True)
+            h = _check_width(self.bandwidth, 1, "bandwidth")
         elif self.bandwidth == "silverman":
             h = silverman_bandwidth(X, w)
         elif self.bandwidth == "loo":
@@ -580,7 +587,7 @@ class KernelDensity(DensityEstimator):
 
 
 def _pair(X, Q):
-    X, Q = check_array(X), check_array(Q, "Q")
+    X, Q = check_squares(check_array(X)), check_squares(check_array(Q, "Q"), "Q")
     if X.shape[1] != Q.shape[1]:
         raise ValueError(f"Q must have the {X.shape[1]} columns of X, got {Q.shape[1]}.")
     return X, Q
@@ -603,8 +610,16 @@ def _whole_weights(sample_weight, n):
     return w
 
 
+def _check_width(h, d, name="h"):
+    """Return a width of which the square, and the power d, are neither 0 nor infinite."""
+    check_scalar(h, name, low=0, open_low=True)
+    if not abs(np.log10(h)) * max(2, d) <= 300:
+        raise ValueError(f"{name} = {h:.3g} is too large or too small: divide X by a unit.")
+    return h
+
+
 def _check_size(h, n):
-    check_scalar(h, "h", low=0, open_low=True)
+    _check_width(h, 1)
     check_scalar(n, "n", low=1, integer=True)
 
 

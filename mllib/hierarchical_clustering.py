@@ -8,7 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mllib.base import Clusterer, check_array, check_choice, check_scalar, check_square
+from mllib.base import (
+    Clusterer,
+    check_array,
+    check_choice,
+    check_scalar,
+    check_square,
+    check_squares,
+)
 from mllib.compiled import compiled
 from mllib.explained import explain_errors
 from mllib.k_means import best_partition, k_means
@@ -288,6 +295,8 @@ def linkage(X, method="average", *, metric="euclidean", algorithm="auto"):
     pairs = np.empty((len(X) - 1, 2), dtype=np.int64)
     height = np.empty(len(X) - 1)
     squares = method in ("ward", "centroid")
+    if squares or (isinstance(metric, str) and metric == "euclidean"):
+        check_squares(X)
     if algorithm == "spanning-tree" and metric == "euclidean":
         squares = True
         looked_at = spanning_tree_of_points(np.ascontiguousarray(X), pairs, height)
@@ -491,7 +500,7 @@ def divide(X, K, *, exact_up_to=10):
     >>> divide([[0.0], [1.0], [9.0], [5.0]], 3).labels
     array([0, 0, 1, 2])
     """
-    X = check_array(X)
+    X = check_squares(check_array(X))
     check_scalar(K, "K", low=1, integer=True)
     check_scalar(exact_up_to, "exact_up_to", low=1, high=16, integer=True)
     distinct = len(np.unique(X, axis=0))

@@ -325,3 +325,66 @@ def test_a_wrong_variant_gives_another_answer(function, old, new):
     }[function]
     right, wrong = getattr(module, function)(*arguments), names[function](*arguments)
     assert not np.allclose(np.asarray(right), np.asarray(wrong))
+
+
+# Numbers at the ends of the range ------------------------------------------------------------
+
+
+def test_every_observation_lies_in_its_bin_whatever_rounding_does():
+    rng = np.random.default_rng(0)
+    for _ in range(500):
+        width, origin = rng.choice([0.001, 0.1, 0.3, 0.7, 1 / 3]), rng.choice([0.0, 0.05, 0.1])
+        x = np.round(rng.integers(-30, 30, 9) * rng.choice([0.05, 0.1, 1 / 3]), 2)
+        found = histogram(x, width, origin)
+        left, right = found.edges[:-1, None], found.edges[1:, None]
+        np.testing.assert_array_equal(((left <= x) & (x < right)).sum(axis=1), found.counts)
+        assert (found.counts[[0, -1]] > 0).all()
+        assert found.counts.sum() == 9
+
+
+def test_bins_that_rounding_swallows_are_an_error():
+    with pytest.raises(ValueError, match="lost in rounding"):
+        histogram([1e17, 1e17 + 64], 1.0)
+    with pytest.raises(ValueError, match="bins: take a larger width"):
+        histogram([0.0, 1e9], 1e-300)
+
+
+SAMPLE = np.random.default_rng(0).standard_normal((6, 2))
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e160, 1e200])
+def test_observations_out_of_range_are_an_error_and_not_nan(scale):
+    X = scale * SAMPLE
+    for call in (
+        KernelDensity().fit,
+        silverman_bandwidth,
+        loo_bandwidth,
+        lambda X: loo_log_density(X, 1.0),
+        lambda X: log_kernel_density(X, SAMPLE, 1.0),
+    ):
+        with pytest.raises(ValueError, match="X is too large or too small"):
+            call(X)
+
+
+@pytest.mark.parametrize("h", [1e-200, 1e200])
+def test_bandwidths_out_of_range_are_an_error_and_not_nan(h):
+    for call in (
+        lambda h: KernelDensity(h).fit(SAMPLE),
+        lambda h: log_kernel_density(SAMPLE, SAMPLE, h),
+        lambda h: loo_log_density(SAMPLE, np.float64(h)),
+        lambda h: window_density(SAMPLE, SAMPLE, h),
+        lambda h: exact_mise(h, 10, [1.0], [[0.0]], [1.0]),
+    ):
+        with pytest.raises(ValueError, match="too large or too small"):
+            call(h)
+
+
+def test_the_best_bandwidth_of_narrow_parts_far_apart():
+    one = best_bandwidth(100, [1.0], [[0.0]], [1e-12])
+    two = best_bandwidth(200, [0.5, 0.5], [[0.0], [1.0]], [1e-12, 1e-12])
+    assert two == pytest.approx(one, rel=0.02)  # the sizes of the parts vary
+
+
+def test_an_exact_variance_is_never_below_zero():
+    found = kde_moments([[0.3]], 1e8, 1, [0.5, 0.5], [[0.0], [1.0]], [1.0, 1.0])
+    assert found.variance[0] >= 0

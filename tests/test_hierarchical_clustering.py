@@ -306,3 +306,15 @@ def test_a_wrong_update_gives_another_tree(old, new):
 def test_the_record_and_the_formula():
     assert Tree._fields == ("children", "height", "size", "looked_at")
     assert updated(3, 4.0, 9.0, 1.0, 1.0, 1.0, 1.0) == (8 + 18 - 1) / 3
+
+
+def test_squares_that_underflow_are_an_error_and_not_a_tie():
+    X = 1e-200 * np.array([[0.0], [5.0], [6.0], [30.0]])
+    for method in ("single", "complete", "average", "ward", "centroid"):
+        with pytest.raises(ValueError, match="too large or too small"):
+            linkage(X, method)
+    with pytest.raises(ValueError, match="too large or too small"):
+        divide(X, 2)
+    D = np.abs(X - X.T)
+    tree = linkage(D, "complete", metric="precomputed")
+    np.testing.assert_allclose(tree.height, [1e-200, 6e-200, 3e-199])
