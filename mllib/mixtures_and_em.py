@@ -23,6 +23,7 @@ from mllib.base import (
     check_sample_weight,
     check_scalar,
     check_square,
+    check_squares,
     check_vector,
     convergence_warning,
     keep_names,
@@ -863,7 +864,8 @@ def centred_statistics(X, params, *, labels=None, weights=None):
         (R, value), n = e_step(X, params, labels), len(X)
     else:
         s = check_sample_weight(weights, len(X), "weights")
-        R, log_p = log_normalise(_only_known(joint_log_density(X, params), labels))
+        log_joint = joint_log_density(X, params)
+        R, log_p = log_normalise(_only_known(log_joint, _check_known(labels, *log_joint.shape)))
         R, value, n = s[:, None] * R, float(s @ log_p), float(s.sum())
     N = R.sum(axis=0)
     m = (R.T @ X) / np.where(N > 0, N, 1.0)[:, None]
@@ -942,6 +944,7 @@ def _expect_chunk(chunk, params):
 
 def _chunk_moments(chunk):
     X, _, s = chunk_parts(chunk, ("X", "y", "sample_weight"), 1)
+    X = check_squares(check_array(X))
     return column_moments(X, None if s is None else check_sample_weight(s, len(X), chunk=True))
 
 
@@ -1323,7 +1326,10 @@ def _weighted_starts(X, s, K, init, n_init, rng, **options):
 def _starts(X, K, init, n_init, labels, rng, **options):
     """Yield the parameters that the restarts begin from."""
     if isinstance(init, tuple):
-        yield _check_params(init, X.shape[1])
+        init = _check_params(init, X.shape[1])
+        if len(init.weights) != K:
+            raise ValueError(f"init must have n_components = {K} parts, got {len(init.weights)}.")
+        yield init
         return
     check_choice(init, "init", ("k-means", "random"))
     for _ in range(check_scalar(n_init, "n_init", low=1, integer=True)):
@@ -1432,7 +1438,7 @@ class GaussianMixture(DensityEstimator):
         A whole weight counts a row that often. Rows without labels that stand in X repeatedly are
         taken as one row with a weight.
         """
-        X = check_array(X, min_samples=2)
+        X = check_squares(check_array(X, min_samples=2))
         s = check_sample_weight(sample_weight, len(X))
         K, family = self.n_components, self.covariance_type
         check_scalar(K, "n_components", low=1, integer=True)
@@ -1515,7 +1521,11 @@ class GaussianMixture(DensityEstimator):
 
     def _log_joint(self, X):
         X = check_features(self, X)
-        return _log_joint_cholesky(X, self.params_, *_triangular_inverses(self.params_[2])).T
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = _log_joint_cholesky(X, self.params_, *_triangular_inverses(self.params_[2])).T
+        if not np.isfinite(found.max(axis=1)).all():
+            raise ValueError("X has a row too large for this mixture: its log density is infinite.")
+        return found
 
     def score_samples(self, X):
         """Return log p(x_i), shape (n,), in nats."""

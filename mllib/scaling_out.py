@@ -261,7 +261,7 @@ def reduction_work(n, workers, *, row=1.0, merge=1.0, serial=0.0, tree=True):
     p = check_scalar(workers, "workers", low=1, integer=True)
     for name, value in (("row", row), ("merge", merge), ("serial", serial)):
         check_scalar(value, name, low=0)
-    rounds = math.ceil(math.log2(p)) if tree else p - 1
+    rounds = (int(p) - 1).bit_length() if tree else p - 1
     return row * n / p + merge * rounds + serial
 
 
@@ -296,7 +296,7 @@ def best_workers(n, *, row=1.0, merge=1.0, serial=0.0):
     check_scalar(merge, "merge", low=0, open_low=True)
     work = {"row": row, "merge": merge, "serial": serial, "tree": False}
     root = math.sqrt(row * check_scalar(n, "n", low=0, open_low=True) / merge)
-    p = min((max(1, math.floor(root)), math.ceil(root)), key=lambda p: _time(n, p, work))
+    p = min((max(1, math.floor(root)), max(1, math.ceil(root))), key=lambda p: _time(n, p, work))
     return p, _time(n, 1, work) / _time(n, p, work)
 
 
@@ -487,7 +487,7 @@ def needs(n, columns, numbers, *, machines, chunk_rows, size=8):
         size * columns * n,
         size * columns * -(-n // machines),
         chunks,
-        math.ceil(math.log2(machines)),
+        (int(machines) - 1).bit_length(),
         size * numbers * (machines - 1),
         size * numbers * chunks,
     )

@@ -13,6 +13,7 @@ from mllib.mixtures_and_em import (
     InverseWishart,
     MixtureParams,
     _starts,
+    centred_statistics,
     complete_data_mle,
     constrained_covariances,
     e_step,
@@ -601,3 +602,34 @@ def test_running_out_warns_once_for_the_best_start(X):
     assert "GaussianMixture stopped at max_iter=2" in str(caught[0].message)
     assert model.n_iter_ == 2
     assert not model.converged_
+
+
+def test_a_row_beyond_all_densities_is_an_error_and_not_a_row_of_zeros():
+    X = np.array([[0.0], [1.0], [5.0], [6.0]])
+    model = GaussianMixture(2, random_state=0).fit(X)
+    for call in (model.predict_proba, model.predict, model.score_samples):
+        with pytest.raises(ValueError, match="too large"):
+            call([[0.0], [1e200]])
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e160, 1e200])
+def test_rows_whose_squares_are_lost_are_an_error(scale):
+    X = scale * np.array([[0.0], [1.0], [5.0], [6.0]])
+    with pytest.raises(ValueError, match="too large or too small"):
+        GaussianMixture(2).fit(X)
+    with pytest.raises(ValueError, match="too large or too small"):
+        GaussianMixture(2).fit_chunks([X])
+
+
+def test_a_start_with_another_number_of_components_is_refused():
+    X = np.array([[0.0], [1.0], [5.0], [6.0]])
+    start = GaussianMixture(2, random_state=0).fit(X).params_
+    for fit in (GaussianMixture(3, init=start).fit, GaussianMixture(3, init=start).fit_chunks):
+        with pytest.raises(ValueError, match="n_components = 3"):
+            fit(X if fit.__name__ == "fit" else [X])
+
+
+def test_labels_are_checked_with_weights_too():
+    theta = MixtureParams([0.5, 0.5], [[0.0], [4.0]], [[[1.0]], [[1.0]]])
+    with pytest.raises(ValueError, match="labels must lie in"):
+        centred_statistics([[0.0], [4.0]], theta, labels=np.array([0, 7]), weights=[1.0, 1.0])

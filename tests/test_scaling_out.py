@@ -276,3 +276,15 @@ def test_errors_hold_the_traceback_of_the_worker():
 
 def explode(chunk):
     raise ZeroDivisionError("no chunk is good enough")
+
+
+def test_rounds_are_counted_exactly_for_any_number_of_machines():
+    for p in (1, 2, 3, 4, 5, 2**49 + 1, 2**52 + 1, 2**60):
+        rounds = needs(10, 1, 1, machines=p, chunk_rows=1).rounds
+        assert 2**rounds >= p
+        assert rounds == 0 or 2 ** (rounds - 1) < p
+        assert reduction_work(0, p) == rounds
+
+
+def test_the_fewest_workers_are_one():
+    assert best_workers(1e-320, merge=1e300) == (1, 1.0)
