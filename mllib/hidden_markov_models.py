@@ -189,6 +189,8 @@ class PoissonEmission(NamedTuple):
 
     def draw(self, z, rng):
         """Return one row of counts for each state in ``z``, shape (T, d)."""
+        if np.max(self.rates) > 9e18:
+            raise ValueError("rates must be at most 9e18 to draw from: counts are 64-bit numbers.")
         return rng.poisson(self.rates[z]).astype(float)
 
 
@@ -208,7 +210,8 @@ class GaussianEmission(NamedTuple):
         columns = []
         for mean, covariance in zip(self.means, self.covariances):
             if covariance.ndim == 1:
-                squares = (X - mean) ** 2 @ (1 / covariance)
+                with np.errstate(over="ignore"):  # so far away that the density is 0
+                    squares = (X - mean) ** 2 @ (1 / covariance)
                 columns.append(-0.5 * (squares + np.log(2 * np.pi * covariance).sum()))
             else:
                 L, _ = cholesky_with_jitter(covariance, "the covariance of a state")

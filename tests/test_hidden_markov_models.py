@@ -865,3 +865,17 @@ def test_data_whose_variance_overflows_are_refused(model):
     X = np.array([[0.0], [1e200], [2e200]])
     with np.errstate(all="raise"), pytest.raises(ValueError, match="X is too large, its variance"):
         model.fit(X)
+
+
+@pytest.mark.parametrize("kind", ["full", "diag"])
+def test_rows_beyond_all_reach_are_impossible_without_a_warning(kind):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    model = GaussianHMM(2, covariance_type=kind, random_state=0, tol=0.1).fit(X)
+    with np.errstate(over="raise", invalid="raise"):
+        assert model.score(np.full((2, 2), 1e200)) == -np.inf
+        assert not model.predict_proba(np.full((2, 2), 1e200)).any()
+
+
+def test_rates_too_large_to_draw_from_are_refused():
+    with pytest.raises(ValueError, match="rates must be at most 9e18"):
+        PoissonEmission(np.array([[1e20]])).draw(np.array([0]), np.random.default_rng(0))

@@ -524,3 +524,15 @@ def test_a_likelihood_that_rounds_to_one_is_separation_and_no_division_by_zero(s
             model.fit(X, y)
         assert not model.converged_
         assert (model.predict(X) == y).all()
+
+
+@pytest.mark.parametrize("constant", [0.1, 1e30, 1e108])
+def test_a_constant_column_has_no_weight_and_does_no_harm_whatever_its_size(constant):
+    rng = np.random.default_rng(0)
+    for K in (2, 3):
+        X, y = rng.standard_normal((30, 2)), np.arange(30) % K
+        wide = np.column_stack([X, np.full(30, constant)])
+        plain = LogisticRegression(penalty=None).fit(X, y)
+        model = LogisticRegression(penalty=None).fit(wide, y)
+        assert not model.coef_[:, 2].any()
+        assert np.allclose(model.predict_proba(wide), plain.predict_proba(X))
