@@ -238,7 +238,8 @@ def labelled_statistics(chunk, shared=False, name="The classifier"):
         X, classes, index = check_X_y(X[kept], classes[index[kept]], name, min_classes=1)
         weights = weights[kept]
     K, rows = len(classes), np.bincount(index)
-    statistics = class_statistics(X, index, K, weights=weights, shared=shared)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        statistics = class_statistics(X, index, K, weights=weights, shared=shared)
     return LabelledStatistics(classes, rows, statistics)
 
 
@@ -691,6 +692,15 @@ class _GaussianClassifier(Classifier):
                 f"{type(self).__name__} needs at least 2 classes in y, got 1 class: add samples "
                 f"of another class."
             )
+        with np.errstate(over="ignore"):
+            total = labelled.statistics.counts.sum()
+        if not total < 1e300:
+            raise ValueError("sample_weight is too large: divide it by its mean.")
+        if not np.isfinite(labelled.statistics.scatters).all():
+            raise ValueError("X is too large, its squares overflow: divide by a larger unit.")
+        variances = np.diagonal(labelled.statistics.scatters, axis1=-2, axis2=-1) / total
+        if ((variances > 0) & (variances < 1e-290)).any():
+            raise ValueError("X is too small, its squares vanish: divide by a smaller unit.")
         self.classes_, self.n_features_in_ = labelled.classes, labelled.statistics.means.shape[1]
         return labelled.statistics, labelled.rows
 

@@ -434,7 +434,10 @@ def class_moments(X, y, n_classes, weights=None):
     w = np.ones(len(X)) if weights is None else weights
     mean, scatter = np.zeros((2, n_classes, X.shape[1]))
     origin = X[0]  # near the data: no digits are lost, and constant features become exactly 0
-    (_moments if compiling() else _moments_by_class)(X, y.astype(np.int64), w, n, mean, scatter)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        (_moments if compiling() else _moments_by_class)(X, y.astype(np.int64), w, n, mean, scatter)
+    if not (np.isfinite(mean).all() and np.isfinite(scatter).all()):
+        raise ValueError("X is too large, its squares overflow: divide by a larger unit.")
     return Moments(n, np.where(n[:, None] > 0, origin + mean, 0.0), scatter)
 
 
@@ -547,11 +550,18 @@ def class_variances(moments, floor=1e-9):
     n, mean, scatter = moments
     if (n <= 0).any():
         raise ValueError("moments must hold examples of every class: drop the empty ones.")
-    centre = n @ mean / n.sum()
-    overall = (scatter.sum(axis=0) + n @ (mean - centre) ** 2) / n.sum()
-    overall[(mean == mean[0]).all(axis=0) & (scatter == 0).all(axis=0)] = 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        centre = n @ mean / n.sum()
+        overall = (scatter.sum(axis=0) + n @ (mean - centre) ** 2) / n.sum()
+    if not (overall < 1e300).all():
+        raise ValueError("moments are too large, their squares overflow: divide by a larger unit.")
+    constant = (mean == mean[0]).all(axis=0) & (scatter == 0).all(axis=0)
+    overall[constant] = 0.0
+    if (overall[~constant] < 1e-280).any():
+        raise ValueError("X is too small, its squares vanish: divide by a smaller unit.")
     variance = np.maximum(scatter / n[:, None], floor * overall)
-    return np.where(variance > 0, variance, np.where(overall > 0, np.nextafter(0, 1), 1.0))
+    least = np.maximum(1e-250 * overall, 1e-290)  # the square of a distance over this is finite
+    return np.where(overall > 0, np.maximum(variance, least), 1.0)
 
 
 def gaussian_log_likelihoods(X, mean, variance):

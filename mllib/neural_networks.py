@@ -18,6 +18,7 @@ from mllib.base import (
     check_features,
     check_labels,
     check_rng,
+    check_sample_weight,
     check_scalar,
     check_targets,
     check_vector,
@@ -729,11 +730,9 @@ class _MLP:
         return hidden
 
     def _sample_weight(self, sample_weight, n):
-        if sample_weight is None:
-            return np.ones(n)
-        s = check_vector(sample_weight, "sample_weight", length=n)
-        if (s < 0).any() or not (s > 0).any():
-            raise ValueError("sample_weight must be at least zero each and not all zero.")
+        s = check_sample_weight(sample_weight, n, ones=True)
+        if not 1e-290 < s.max() < 1e290:
+            raise ValueError("sample_weight is too large or too small: divide it by its mean.")
         return s
 
     def _train(self, X, Y, s, output):
@@ -758,6 +757,8 @@ class _MLP:
             patience=self.patience, validation=held, weights=s, rng=rng,
         )  # fmt: skip
         self._warn(run)
+        if scale.min() < 1e-290:
+            raise ValueError("X is too small: divide it by a smaller unit.")
         W = run.net[0].W / scale[:, None]
         self.net_ = [Layer(W, run.net[0].b - mean @ W), *run.net[1:]]
         self.loss_curve_, self.validation_curve_ = run.loss, run.score

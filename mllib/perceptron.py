@@ -102,6 +102,13 @@ def _check_run(X, y, run, eta):
     return X, y
 
 
+def _check_size(A, name):
+    """Refuse rows whose inner products overflow."""
+    with np.errstate(over="ignore"):
+        if not np.einsum("ij,ij->", A, A) < 1e300:
+            raise ValueError(f"{name} is too large, scores overflow: divide by a larger unit.")
+
+
 @compiled
 def _one_pass(w, X, y, visits, eta, zero_is_wrong, order, steps):
     """Visit the examples in turn and move w at each mistake, in place; return how many there were.
@@ -562,6 +569,7 @@ class _BinaryLinear(Classifier):
                 "Only binary classification is supported. The type of the target is multiclass: "
                 f"y holds {len(classes)} classes; wrap the estimator in a one-vs-rest scheme."
             )
+        _check_size(X, "X")
         return X, classes, 2.0 * index - 1.0
 
     def _store(self, w, classes, d):
@@ -713,7 +721,9 @@ class BatchPerceptron(_BinaryLinear):
         X, classes, index, s, _ = check_weighted_X_y(X, y, sample_weight, self.class_weight, name)
         X, classes, y = self._check_sample(X, classes[index])
         A = add_intercept(X) if self.fit_intercept else X
-        A = A if s is None else s[:, None] * A
+        if s is not None:
+            _check_size(s[:, None] * A, "sample_weight")
+            A = s[:, None] * A
         run = batch_perceptron(A, y, eta=self.eta, max_iter=self.max_iter)
         if not run.converged:
             convergence_warning(

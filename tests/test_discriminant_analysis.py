@@ -527,3 +527,15 @@ def test_scores_keep_their_digits_whether_the_rows_are_centred_or_not():
         model = LinearDiscriminantAnalysis().fit(X + offset, y)
         gap = model.predict_log_proba(X + offset) - near.predict_log_proba(X)
         assert np.abs(gap).max() < digits, offset
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
+def test_features_whose_squares_leave_the_range_are_refused(kind):
+    X, y = np.arange(8.0)[:, None] ** 2, np.repeat([0, 1], 4)
+    for unit, word in ((1e-160, "small"), (1e154, "large"), (1e200, "large")):
+        with pytest.raises(ValueError, match=f"X is too {word}"):
+            kind().fit(X * unit, y)
+    with pytest.raises(ValueError, match="sample_weight is too large"):
+        kind().fit(X, y, np.full(8, 1e300))
+    assert np.allclose(kind().fit(X, y, np.full(8, 1e-200)).means_, kind().fit(X, y).means_)

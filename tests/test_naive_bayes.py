@@ -422,3 +422,17 @@ def test_confidence_on_the_fourteen_days(c, smooth_prior, value, printed):
 def test_iris_resubstitution_errors():
     X, y = load_iris(return_X_y=True)
     assert np.count_nonzero(GaussianNB().fit(X, y).predict(X) != y) == 6
+
+
+@pytest.mark.filterwarnings("error")
+def test_features_whose_squares_leave_the_range_are_refused():
+    X, y = np.arange(8.0)[:, None], np.repeat([0, 1], 4)
+    for unit, word in ((1e-160, "small"), (1e-200, "small"), (1e154, "large"), (1e200, "large")):
+        with pytest.raises(ValueError, match=f"too {word}"):
+            GaussianNB().fit(X * unit, y)
+
+
+def test_without_a_floor_a_constant_feature_of_a_class_gives_probabilities():
+    model = GaussianNB(var_floor=0).fit([[0.0], [0.0], [1.0], [2.0]], [0, 0, 1, 1])
+    P = model.predict_proba([[0.0], [1.0], [1e6]])
+    assert np.allclose(P, [[1, 0], [0, 1], [0, 1]], atol=1e-12)

@@ -446,3 +446,14 @@ def test_units_whose_squares_leave_the_range_do_not_matter(power):
     base = MLPRegressor(max_iter=20).fit(X, y).predict(X)
     assert np.allclose(MLPRegressor(max_iter=20).fit(X * unit, y).predict(X * unit), base)
     assert np.allclose(MLPRegressor(max_iter=20).fit(X, y * unit).predict(X) / unit, base)
+
+
+def test_units_beyond_the_range_are_refused_and_one_weight_serves_all_rows():
+    X, y = np.array([[1.0], [2.0], [5.0], [6.0]]), [0, 0, 1, 1]
+    with pytest.raises(ValueError, match="X is too small"):
+        MLPClassifier(max_iter=2).fit(X * 1e-315, y)
+    for weight in (1e-320, 1e300):
+        with pytest.raises(ValueError, match="sample_weight is too large or too small"):
+            MLPClassifier(max_iter=2).fit(X, y, np.full(4, weight))
+    one, two = (MLPClassifier(max_iter=2).fit(X, y, s) for s in (2, None))
+    assert np.array_equal(one.predict_proba(X), two.predict_proba(X))

@@ -383,3 +383,14 @@ def test_bad_choices_and_classes_are_refused():
         Perceptron().fit(CORNERS, [0, 1, 2, 1])
     with pytest.raises(ValueError, match="w must have 2 entries, got 3"):
         functional_margin([1.0, 2.0, 3.0], CORNERS, XOR)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", [Perceptron, BatchPerceptron, KernelPerceptron])
+def test_rows_whose_inner_products_overflow_are_refused(kind):
+    X, y = np.array([[1.0], [2.0], [5.0], [6.0]]), [0, 0, 1, 1]
+    for unit in (1e154, 1e200):
+        with pytest.raises(ValueError, match="X is too large"):
+            kind().fit(X * unit, y)
+    with pytest.raises(ValueError, match="sample_weight is too large"):
+        BatchPerceptron().fit(X, y, sample_weight=np.full(4, 1e200))
