@@ -336,7 +336,8 @@ def _scaled_solve(H, g):
         pass
     curvatures, V = np.linalg.eigh(A)
     used = curvatures > 100 * len(g) * np.finfo(float).eps * curvatures[-1]
-    return V[:, used] @ ((V[:, used].T @ (g / h)) / curvatures[used]) / h
+    step = V[:, used] @ ((V[:, used].T @ (g / h)) / curvatures[used]) / h
+    return np.where(np.diag(H) > 0, step, 0.0)  # rounding gives a column of zeros no weight
 
 
 def working_response(w, X, y):

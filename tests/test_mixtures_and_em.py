@@ -13,6 +13,7 @@ from mllib.mixtures_and_em import (
     InverseWishart,
     MixtureParams,
     _starts,
+    centred_statistics,
     complete_data_mle,
     constrained_covariances,
     e_step,
