@@ -558,7 +558,7 @@ def leaf_values(loss, leaf, r, w, m, K=1):
         return value
     curvature = w if loss == "squared" else w * np.abs(r) * (1 - np.abs(r))
     slope, bend = np.bincount(leaf, w * r, m), np.bincount(leaf, curvature, m)
-    step = slope / np.where(bend > 1e-150, bend, np.inf)
+    step = slope / np.where(bend > 1e-150 * np.bincount(leaf, w, m), bend, np.inf)
     return step if loss != "softmax" else (K - 1) / K * step
 
 
