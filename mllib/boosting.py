@@ -381,7 +381,7 @@ def margins(f, y, alpha):
     y : array of shape (n,)
         Labels -1 and +1.
     alpha : array of shape (T,)
-        The weights of its votes.
+        The weights of its votes, not all 0.
 
     Returns
     -------
@@ -392,6 +392,8 @@ def margins(f, y, alpha):
     Book: boosting-margins.
     """
     f, alpha = check_vector(f, "f"), check_vector(alpha, "alpha")
+    if not alpha.any():
+        raise ValueError("alpha must hold a weight other than 0: without votes there is no margin.")
     return check_signs(y, len(f)) * f / np.abs(alpha).sum()
 
 

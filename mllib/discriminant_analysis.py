@@ -924,12 +924,27 @@ class RegularisedDiscriminantAnalysis(_GaussianClassifier):
         self.priors = priors
         self.unbiased = unbiased
 
+    def _remedy(self, some_class_varies):
+        """Return what would mend a singular covariance.
+
+        S_w holds every S_k, so for alpha < 1 a direction without spread in A_k has none in S_w: a
+        smaller alpha helps only from 1. Above 0, gamma leaves A_k = 0, or features whose units are
+        so far apart that its share of the trace is rounding in the largest.
+        """
+        if not some_class_varies:
+            return "add rows: no class holds two different ones"
+        if self.gamma == 0:
+            return "raise gamma above 0" + (" or lower alpha" if self.alpha == 1 else "")
+        if self.alpha == 1:
+            return "lower alpha, which lends each class the spread of the others"
+        return "bring the features to comparable units, by their standard deviations"
+
     def _estimate(self, statistics, rows):
         covariances = regularised_covariances(
             statistics, self.alpha, self.gamma, unbiased=self.unbiased
         )
+        remedy = self._remedy(statistics.within.any())
         for name, mean, covariance in zip(self.classes_, statistics.means, covariances):
-            remedy = "raise gamma above 0 or lower alpha"
             _refuse_singular(covariance, np.abs(mean), f"class {name}", remedy)
         priors = _check_priors(self.priors, statistics.counts)
         return self._store(GaussianClasses(priors, statistics.means, covariances))

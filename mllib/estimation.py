@@ -724,7 +724,7 @@ def fisher_information(log_density, theta, *, support=None, interval=None):
     Parameters
     ----------
     log_density : callable
-        ``log_density(x, theta)`` with one real parameter.
+        ``log_density(x, theta)`` with one real parameter; -inf where the density is 0.
     theta : float
     support : array of shape (K,), optional
         All values of a discrete variable.
@@ -739,8 +739,11 @@ def fisher_information(log_density, theta, *, support=None, interval=None):
     Raises
     ------
     ValueError
-        If the probabilities do not add up to 1 there, or the score does not have mean 0: then
-        the support moves with theta and there is no Cramer-Rao bound.
+        If the probabilities do not add up to 1 there. If the score does not have mean 0, or some x
+        is possible at theta and impossible a little beside it: then the support moves with theta
+        and there is no Cramer-Rao bound. (This is looked for just inside the ends of the interval
+        and where the integral is evaluated; a density that is not -inf outside its support hides
+        it.)
 
     References
     ----------
@@ -757,16 +760,26 @@ def fisher_information(log_density, theta, *, support=None, interval=None):
         raise ValueError("give either support, for a discrete variable, or interval.")
     h = 1e-5 * (abs(theta) or 1.0)
 
-    def moment(x, power):
+    def moment(x, power, cell=h):
         p = np.exp(log_density(x, theta))
-        score = (log_density(x, theta + h) - log_density(x, theta - h)) / (2 * h)
-        return np.where(p > 0, p * np.where(p > 0, score, 0) ** power, 0.0)
+        with np.errstate(invalid="ignore"):
+            score = (log_density(x, theta + h) - log_density(x, theta - h)) / (2 * h)
+        lost = ~np.isfinite(score)
+        if np.any(lost & (p * cell > 1e-12)):
+            raise ValueError(
+                f"log_density must be finite at {theta - h:.9g} and {theta + h:.9g} wherever it is "
+                f"at theta: where the support moves with theta there is no Cramer-Rao bound."
+            )
+        return p * np.where(lost, 0.0, score) ** power
 
     if support is not None:
         support = _sample(support, "support")
-        mass, mean, information = (float(np.sum(moment(support, k))) for k in range(3))
+        mass, mean, information = (float(np.sum(moment(support, k, 1))) for k in range(3))
     else:
         low, high = check_vector(interval, "interval", length=2, finite=False)
+        inside = min(1e-9 * (high - low), h / 2)
+        for end in filter(math.isfinite, (low + inside, high - inside)):
+            moment(float(end), 0)
         mass, mean, information = (
             quad(moment, low, high, args=(k,), limit=200)[0] for k in range(3)
         )
@@ -852,7 +865,7 @@ def dirichlet_posterior(alpha, counts):
     Parameters
     ----------
     alpha : array of shape (K,)
-        Parameters of the prior, above 0.
+        Parameters of the prior, above 0; K is at least 2.
     counts : array of shape (K,)
         N_k, how often each category occurred.
 
@@ -872,6 +885,8 @@ def dirichlet_posterior(alpha, counts):
     alpha = check_vector(alpha, "alpha")
     if len(alpha) == 0 or (alpha <= 0).any():
         raise ValueError("alpha must be positive numbers, one for each category.")
+    if len(alpha) == 1:
+        raise ValueError("alpha must hold at least 2 entries: one category has probability 1.")
     return Dirichlet(alpha + _counts(counts, length=len(alpha)))
 
 

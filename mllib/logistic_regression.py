@@ -83,7 +83,7 @@ class IRLSRun(NamedTuple):
     steps: np.ndarray  #: length t of each step in units of the Newton step, shape (n_iter,)
     gap: float  #: -g^T s / 2 for the next Newton step s: the excess over the minimum, to 2nd order
     n_iter: int  #: steps made
-    converged: bool  #: whether the gap is at most tol times the objective
+    converged: bool  #: whether the gap is at most tol times the objective, and the scores rest
 
 
 class GradientRun(NamedTuple):
@@ -112,7 +112,7 @@ class SoftmaxRun(NamedTuple):
     trace: np.ndarray  #: the objective before each step and after the last, shape (n_iter + 1,)
     gap: float  #: the excess over the minimum, to second order
     n_iter: int  #: steps made
-    converged: bool  #: whether the gap is at most tol times the objective
+    converged: bool  #: whether the gap is at most tol times the objective, and the scores rest
 
 
 class Reliability(NamedTuple):
@@ -374,7 +374,8 @@ def fit_irls(X, y, *, lam=0.0, weights=None, w0=None, tol=1e-20, max_iter=100):
 
     Each full step is a weighted least-squares fit of the working response. The objective is convex,
     so a minimiser, where there is one, is global. Where there is none the weights grow until the
-    objective no longer falls beyond rounding; ``separation`` tells beforehand.
+    objective no longer falls beyond rounding, and ``converged`` is False unless rounding hides
+    that they grow; ``separation`` tells beforehand.
 
     Parameters
     ----------
@@ -446,7 +447,17 @@ def _newton(X, y, s, lam, w, tol, max_iter):
         trace.append(objective(w, a))
         steps.append(t)
     path, trace, steps = np.array(path), np.array(trace), np.array(steps)
+    done = done and _at_rest(last, gap, along[s > 0])
     return IRLSRun(w, path, trace, steps, float(gap), len(steps), bool(done))
+
+
+def _at_rest(last, gap, moves):
+    """Return whether the scores of a run with a small gap come to rest.
+
+    Near a minimiser the gap falls ever faster. On separated data some losses fall like e^{-a}: each
+    step adds about 1 to their scores a, and divides the gap by e.
+    """
+    return 0 <= gap < last / 4 or np.abs(moves).max() < 0.5
 
 
 def fit_gd(X, y, *, eta, lam=0.0, w0=None, tol=1e-6, max_iter=1000):
@@ -777,7 +788,7 @@ def fit_softmax(X, Y, *, lam=0.0, weights=None, W0=None, tol=1e-20, max_iter=100
     """Minimise E(W) + sum_jk lam_j W_jk^2 / 2 by Newton steps on all K d weights.
 
     The Hessian is singular where nothing is penalised: a common vector added to all w_k changes no
-    probability. A step leaves that sum as it is.
+    probability. A step leaves that sum as it is. Without a minimiser, as ``fit_irls``.
 
     Parameters
     ----------
@@ -831,6 +842,7 @@ def fit_softmax(X, Y, *, lam=0.0, weights=None, W0=None, tol=1e-20, max_iter=100
             break
         W, n_iter = W + t * step, n_iter + 1
         trace.append(objective(W))
+    done = done and _at_rest(last, gap, np.ptp(X[s > 0] @ step, axis=1))
     return SoftmaxRun(W, np.array(trace), float(gap), n_iter, bool(done))
 
 
@@ -1164,11 +1176,12 @@ class LogisticRegression(Classifier):
         digits = min(self.tol, 1e-18)  # the last step squares the error
         if K == 2:
             run = _newton(A, y, s, lam, np.zeros(d), digits, self.max_iter)
-            return run.w[:, None], run.n_iter, run.converged, run.gap / max(run.trace[-1], 1e-300)
-        run = fit_softmax(
-            A, np.eye(K)[index], lam=lam, weights=s, tol=digits, max_iter=self.max_iter
-        )
-        return run.W, run.n_iter, run.converged, run.gap / max(run.trace[-1], 1e-300)
+        else:
+            Y = np.eye(K)[index]
+            run = fit_softmax(A, Y, lam=lam, weights=s, tol=digits, max_iter=self.max_iter)
+        gap = run.gap / max(run.trace[-1], 1e-300)
+        W = run.w[:, None] if K == 2 else run.W
+        return W, run.n_iter, run.converged or gap <= self.tol, gap
 
     def decision_function(self, X):
         """Return the scores, shape (n,) for two classes, otherwise (n, K)."""

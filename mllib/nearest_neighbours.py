@@ -343,6 +343,11 @@ def pairwise_distances(X, Y, metric="euclidean", p=2.0):
     -------
     array of shape (n, m)
 
+    Raises
+    ------
+    ValueError
+        If ``metric`` is no metric, or a distance is beyond the largest number.
+
     Examples
     --------
     >>> pairwise_distances([[0.0, 0.0]], [[3.0, 4.0], [1.0, 1.0]], "manhattan")
@@ -360,14 +365,38 @@ def _distances(X, Y, metric, p):
     if metric == "angular":
         U, V = _unit(X, "each row of X"), _unit(Y, "each row of Y")
         return 2 * np.arctan2(cdist(U, V), cdist(U, -V))
-    if metric == "minkowski" and p != np.inf:
-        return cdist(X, Y, "minkowski", p=p)
+    if metric == "euclidean" or (metric == "minkowski" and p != np.inf):
+        p = 2.0 if metric == "euclidean" else p
+        return _mended(cdist(X, Y, "minkowski", p=p), X, Y, p)
     if metric == "jaccard":
         _check_bits(X, "X")
         _check_bits(Y, "Y")
         return cdist(X.astype(bool), Y.astype(bool), "jaccard")
     names = {"manhattan": "cityblock", "minkowski": "chebyshev"}
-    return cdist(X, Y, names.get(metric, metric))
+    return _representable(cdist(X, Y, names.get(metric, metric)))
+
+
+def _mended(D, X, Y, p):
+    """Compute those distances again, in units of their largest term, whose powers leave the floats.
+
+    Where D_ij^p is at least 1e-290 no term of weight was lost.
+    """
+    least = 1e-290 ** (1 / p)
+    rows, columns = np.nonzero((least > D) | np.isinf(D))
+    for a in range(0, len(rows), 100_000):
+        i, j = rows[a : a + 100_000], columns[a : a + 100_000]
+        with np.errstate(over="ignore"):
+            gap = np.abs(X[i] - Y[j])
+            top = _representable(gap.max(axis=1))
+            unit = np.where(top > 0, top, 1.0)[:, None]
+            D[i, j] = _representable(top * ((gap / unit) ** p).sum(axis=1) ** (1 / p))
+    return D
+
+
+def _representable(D):
+    if np.max(D, initial=0.0) == np.inf:
+        raise ValueError("X and Y are too far apart, a distance overflows: divide by a unit.")
+    return D
 
 
 # The nearest rows, by looking at all ---------------------------------------------------------

@@ -54,6 +54,7 @@ OUTCOMES = ("claim", "assert", "error", "time", "output only", "alive")
 MEMORY = 2 << 30  # bytes that a child may take beyond what it inherits
 FOLLOWED = 5.0  # seconds for which a loop is traced as plain Python in the unbroken run
 PATIENCE = 30.0  # seconds of a chapter with plain loops above which changed loops are compiled
+SCORED = 60  # changes in the sample that a chapter is scored by; a smaller one is a part of it
 IN_PLACE = {"append", "extend", "update", "pop", "add", "insert", "sort", "setdefault", "clear"}
 
 
@@ -658,6 +659,8 @@ def drawn(chapter, mutants, sample, register):
     those that the register lists."""
     if not sample or sample >= len(mutants):
         return mutants
+    if sample < SCORED:
+        mutants = drawn(chapter, mutants, SCORED, ())
     chance = random.Random(chapter.slug)
     marked = [(chapter.is_printed(f, c.function), k) for k, (f, c, _) in enumerate(mutants)]
     printed = [k for shown, k in marked if shown]

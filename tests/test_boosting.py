@@ -213,6 +213,9 @@ def test_no_edge_stops():
 
 def test_margins():
     assert np.allclose(margins([2.0, -1.0], [1, -1], [2.0, -1.0]), [2 / 3, 1 / 3])
+    for none in ([0.0, 0.0], []):
+        with pytest.raises(ValueError, match="alpha must hold a weight other than 0"):
+            margins([0.0, 0.0], [1, -1], none)
 
 
 def test_learners_must_answer_with_signs():

@@ -129,6 +129,8 @@ def test_subgaussian_constants_are_refuted_on_a_grid():
 def test_rates_at_the_edges():
     assert co.bernoulli_rate(0.2, 0.0) == math.inf
     assert co.bernoulli_rate(1.0, 1.0) == 0.0
+    assert co.bernoulli_rate(0.5 + 1e-8, 0.5) == pytest.approx(2e-16, rel=1e-7)
+    assert co.bernoulli_rate(2e-20, 1e-20) == pytest.approx((2 * math.log(2) - 1) * 1e-20)
     assert co.rademacher_rate(1.0) == pytest.approx(math.log(2))
     assert co.rademacher_rate(1.5) == math.inf
 

@@ -332,6 +332,24 @@ def test_gamma_keeps_the_trace_and_lowers_the_condition(unbiased):
     np.testing.assert_allclose(path[0], 0.4 * own + 0.6 * pooled)
 
 
+def test_the_remedy_that_rda_names_helps():
+    twins = np.array([[0.0, 0.0], [1.0, 1.0], [4.0, 4.0], [6.0, 6.0]])  # one feature twice
+    single = np.array([[0.0, 0.0], [1.0, 2.0], [3.0, 1.0], [6.0, 6.0]]), [0, 0, 0, 1]
+    cases = [  # what is refused, what is said, and what fits
+        ({"alpha": 1, "gamma": 0}, *single, "raise gamma above 0 or lower alpha", {"alpha": 0.9}),
+        ({"alpha": 1, "gamma": 0.1}, *single, "or lower alpha", {"alpha": 0.9}),
+        ({"alpha": 0.5, "gamma": 0}, twins, [0, 0, 1, 1], "raise gamma above 0.$", {"gamma": 0.1}),
+        ({"alpha": 0.5, "gamma": 0.1}, twins[:2], [0, 1], "no class holds two different", None),
+    ]
+    for refused, Z, labels, said, remedy in cases:
+        with pytest.raises(ValueError, match=said):
+            RegularisedDiscriminantAnalysis(**refused).fit(Z, labels)
+        if remedy:
+            RegularisedDiscriminantAnalysis(**{**refused, **remedy}).fit(Z, labels)
+    with pytest.raises(ValueError, match="comparable units"):
+        RegularisedDiscriminantAnalysis().fit(twins * [1e-14, 0] + [0, 1], [0, 0, 1, 1])
+
+
 def test_rda_takes_fewer_rows_than_features():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((8, 20)) + 3 * (np.arange(8) % 2)[:, None]

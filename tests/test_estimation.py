@@ -52,6 +52,14 @@ def coin(x, p):
     return np.where(np.asarray(x) == 1, np.log(p), np.log1p(-p))
 
 
+def box(x, t):
+    return np.where((x >= t) & (x <= t + 1), 0.0, -np.inf)
+
+
+def two_values(x, t):
+    return np.where((x == t) | (x == t + 1), -np.log(2), -np.inf)
+
+
 def normal(x, mean, variance):
     return stats.norm.logpdf(x, mean, math.sqrt(variance))
 
@@ -391,6 +399,16 @@ def test_simulation_does_not_depend_on_the_workers():
             lambda: fisher_information(lambda x, t: -np.log(t) + 0 * x, 2.0, interval=(0, 2.0)),
             "score must have mean 0",
         ),
+        (lambda: fisher_information(box, 0.0, interval=(0, 1)), "where the support moves"),
+        (lambda: fisher_information(box, 3.0, interval=(3, 4)), "where the support moves"),
+        (lambda: fisher_information(box, 0.0, interval=(-5, 5)), "where the support moves"),
+        (lambda: fisher_information(two_values, 2.0, support=[2, 3]), "where the support moves"),
+        (
+            lambda: fisher_information(
+                lambda x, t: np.where(x >= t, t - x, -np.inf), 0.0, interval=(0, np.inf)
+            ),
+            "where the support moves",
+        ),
         (lambda: cramer_rao_bound(0.0), "information must be a number"),
         (lambda: cramer_rao_bound(1.0, 0), "n must be an integer"),
     ],
@@ -398,6 +416,14 @@ def test_simulation_does_not_depend_on_the_workers():
 def test_moments_and_bounds_refuse_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_information_where_the_density_vanishes_smoothly_at_ends_that_move():
+    def bump(x, t):
+        u = np.clip((x - t) * (1 - x + t), 1e-300, None)
+        return np.where((x >= t) & (x <= t + 1), np.log(140) + 3 * np.log(u), -np.inf)
+
+    assert fisher_information(bump, 0.0, interval=(0, 1)) == pytest.approx(42, rel=1e-6)
 
 
 @pytest.mark.parametrize("p", [0.01, 0.3, 0.5, 0.9])
@@ -496,6 +522,7 @@ def test_dirichlet_mode_is_the_map_estimate_and_not_the_mean():
         (lambda: GaussianMean(0.0, 0.0, 1.0), "variance must be a number"),
         (lambda: GaussianMean(0.0, 1.0, 0.0), "noise_variance must be a number"),
         (lambda: dirichlet_posterior([1.0, 0.0], [1, 1]), "alpha must be positive"),
+        (lambda: dirichlet_posterior([1.0], [3]), "alpha must hold at least 2 entries"),
         (lambda: dirichlet_posterior([1.0, 1.0], [1, 1, 1]), "counts must have 2 entries"),
         (lambda: Dirichlet(np.array([0.5, 2.0])).mode, "alpha must be at least 1"),
         (lambda: Dirichlet(np.array([1.0, 1.0])).mode, "alpha must be at least 1"),

@@ -211,6 +211,28 @@ def test_each_newton_step_is_a_weighted_least_squares_fit(seed):
     assert (np.diff(run.trace) < 1e-12).all()
 
 
+def test_newton_converges_exactly_where_a_minimiser_exists():
+    kinds = []
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        A = add_intercept(rng.integers(-2, 3, (rng.integers(4, 16), 2)).astype(float))
+        y = rng.integers(0, 2, len(A))
+        kinds.append(separation(A, y).kind)
+        exists = kinds[-1] == "overlap"
+        assert fit_irls(A, y).converged == exists
+        assert fit_softmax(A, one_hot(y, [0, 1])).converged == exists
+        ends = [np.vstack([A, 1e9 * A[:1]]), np.append(y, y[0]), np.append(np.ones(len(A)), 0)]
+        assert fit_irls(ends[0], ends[1], weights=ends[2]).converged == exists
+    assert min(kinds.count(kind) for kind in ("overlap", "quasi-complete", "complete")) > 10
+
+
+@pytest.mark.parametrize("labels", [[0, 0, 1, 1], [0, 1, 2, 2]])
+def test_a_tiny_penalty_converges_by_the_estimators_tolerance(labels):
+    X = [[-1.0], [0.0], [0.0], [1.0]]
+    model = LogisticRegression(lam=1e-12).fit(X, labels)
+    assert model.converged_
+
+
 def test_gradient_descent_and_sgd_approach_newtons_solution():
     A, y = noisy(2)
     w = fit_irls(A, y).w
@@ -304,6 +326,17 @@ def test_softmax_derivatives_are_central_differences():
         return softmax_gradient(v.reshape(4, 3).T, A, Y, s).T.ravel()
 
     assert np.allclose(softmax_hessian(W, A, s), numeric_jacobian(slope, v), atol=1e-6)
+
+
+@pytest.mark.parametrize("offset", [0.0, -1e8, 1e17, -1e280])
+def test_softmax_sums_to_one_far_from_zero(offset):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        P = softmax(np.full((2, 3), offset) + [[0.0, 0.0, 0.0], [0.0, 1e9, -np.inf]])
+        assert softmax([-1.7e308, 1.7e308]).tolist() == [0, 1]
+        assert np.isnan(softmax([np.inf, 0.0])).any()
+    assert np.allclose(P.sum(axis=1), 1, rtol=1e-15)
+    assert np.allclose(P[0], 1 / 3, rtol=1e-15)
 
 
 def test_softmax_with_two_classes_is_the_logistic_fit():

@@ -8,6 +8,7 @@ import sys
 import textwrap
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import mutants
 import mutations
@@ -266,6 +267,19 @@ def test_a_sample_is_the_same_each_time(tmp_path):
     one, two = (run(folder, "--sample", "6").stdout.splitlines()[2:] for _ in range(2))
     assert one == two
     assert "6 of" in run(folder, "--sample", "6").stdout
+
+
+def test_the_sample_of_the_gate_is_a_part_of_the_one_that_is_scored():
+    toy = SimpleNamespace(slug="toy", is_printed=lambda file, function: function == "shown")
+    changes = [
+        ("toy.py", SimpleNamespace(function=name), k)
+        for k, name in enumerate(("shown", "hidden", "hidden") * 100)
+    ]
+    scored = mutants.drawn(toy, changes, mutants.SCORED, ())
+    gate = mutants.drawn(toy, changes, 12, ())
+    assert (len(scored), len(gate)) == (mutants.SCORED, 12)
+    assert {k for *_, k in gate} < {k for *_, k in scored}
+    assert sum(change.function == "shown" for _, change, _ in gate) == 6
 
 
 def test_the_register_of_survivors_gives_reasons_and_may_not_be_stale(tmp_path):

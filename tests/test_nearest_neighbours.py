@@ -102,6 +102,23 @@ def test_scale_and_offset_do_not_matter(rng, scale):
     assert np.mean(far.index == plain.index) > 0.999
 
 
+@pytest.mark.parametrize("p", [1, 1.5, 2, 3, 100, 1e6])
+def test_distances_whose_powers_leave_the_floats(rng, p):
+    for scale in (1e-310, 1e-200, 1e-3, 1.0, 1e3, 1e200):
+        X, Y = rng.standard_normal((4, 3)) * scale, rng.standard_normal((6, 3)) * scale
+        X[0] = Y[0]
+        want = [[minkowski(a, b, p) for b in Y] for a in X]
+        assert np.allclose(pairwise_distances(X, Y, "minkowski", p), want, rtol=1e-12, atol=0)
+        if p == 2:
+            assert np.allclose(pairwise_distances(X, Y), want, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev", "minkowski"])
+def test_a_distance_beyond_the_floats_is_refused(metric):
+    with pytest.raises(ValueError, match="X and Y are too far apart"):
+        pairwise_distances([[1.7e308, 0.0]], [[-1.7e308, 1.0]], metric, p=3)
+
+
 @pytest.mark.parametrize("metric", ["manhattan", "chebyshev", "hamming", "angular", "minkowski"])
 def test_other_metrics_by_sorting(rng, metric):
     X, Q = rng.integers(1, 6, (80, 3)).astype(float), rng.integers(1, 6, (20, 3)).astype(float)

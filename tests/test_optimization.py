@@ -312,6 +312,13 @@ def test_solve_qp_with_a_linear_objective_finds_a_vertex():
     assert run.gap == pytest.approx(0, abs=1e-12)
 
 
+def test_solve_qp_is_exact_where_an_active_constraint_has_price_zero():
+    # x1^2 + x2^2 - 4 x2 with x1 <= 0 and x2 <= 1: interior points alone are 2e-8 away
+    x, lam = solve_qp(2 * np.eye(2), [0.0, -4.0], np.eye(2), [0.0, 1.0])[:2]
+    np.testing.assert_allclose(x, [0, 1], rtol=0, atol=1e-14)
+    np.testing.assert_allclose(lam, [0, 2], rtol=0, atol=1e-14)
+
+
 def test_solve_qp_without_inequalities_is_lagrange():
     A, b = [[1.0, 2.0]], [3.0]
     by_equations = lagrange_quadratic(BOWL, [1, -1], A, b)

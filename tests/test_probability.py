@@ -325,6 +325,15 @@ def test_divergence_by_hand():
     assert kl_divergence(rows, rows).tolist() == [0, 0]
 
 
+@pytest.mark.parametrize(("p", "gap"), [(2**-3, 2**-k) for k in range(4, 50)] + [(1e-20, 1e-20)])
+def test_divergence_of_laws_near_each_other_keeps_its_digits(p, gap):
+    a, b = sympy.Rational(p), sympy.Rational(p + gap)
+    for r, s in ((a, b), (b, a)):
+        want = r * sympy.log(r / s) + (1 - r) * sympy.log((1 - r) / (1 - s))
+        laws = [[float(v), 1 - float(v)] for v in (r, s)]
+        assert kl_divergence(*laws) == pytest.approx(float(want.evalf(60)), rel=1e-13)
+
+
 def test_divergence_and_entropy_refuse_what_is_no_distribution():
     with pytest.raises(ValueError, match="p must sum to one"):
         entropy([0.5, 0.4])

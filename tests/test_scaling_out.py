@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import os
 import sys
 import tracemalloc
 from fractions import Fraction
@@ -235,6 +236,8 @@ def test_data_larger_than_the_memory_are_fitted():
     np.testing.assert_allclose(fit.coef_, at_once(parts).coef_, rtol=1e-10)
     with pytest.raises(KeyError, match="other"):
         run_limited(lambda: {}["other"], limit)
+    with pytest.raises(MemoryError, match="was ended"):  # a process that dies without a word
+        run_limited(lambda: os._exit(1), limit)
 
 
 def test_memory_does_not_grow_with_the_number_of_chunks():
