@@ -1193,7 +1193,8 @@ class GradientBoostingRegressor(_GradientBoosting, Regressor):
     subsample : float
         Share of the rows drawn for each tree.
     max_bins : int or None
-        None tries every threshold; 2 to 256 cuts the columns into so many bins first.
+        None tries every threshold; 2 to 256 cuts the columns into so many bins first, whose sums
+        do not see a weight below 1e-16 of the others: rounding cuts nodes of such rows alone.
     random_state : None, int or Generator
 
     Attributes

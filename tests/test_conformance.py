@@ -126,10 +126,13 @@ def test_works_with_clone_and_pickle(estimator):
 
 #: Estimators with a kernel or an activation, and settings that predict in another way.
 FITTED_WITH = {
+    "GaussianMixture": [{}, {"covariance_type": "spherical"}],
     "GaussianProcessRegressor": [{"kernel": "polynomial", "degree": 2}, {"kernel": "linear"}],
     "HardMarginSVM": [{"kernel": "polynomial", "degree": 2}, {"kernel": "precomputed"}],
     "KernelPCA": [{"kernel": "polynomial", "degree": 2}, {"kernel": "precomputed"}],
     "KernelPerceptron": [{"kernel": None}, {"fit_intercept": False}],
+    "KNeighborsClassifier": [{"metric": "manhattan"}],
+    "KNeighborsRegressor": [{"metric": "manhattan"}],
     "KernelRidge": [{"kernel": "polynomial", "degree": 2}, {"kernel": "precomputed"}],
     "MLPClassifier": [{"activation": "tanh"}],
     "MLPRegressor": [{"activation": "tanh"}],
@@ -149,10 +152,12 @@ def test_a_fitted_estimator_goes_on_with_what_it_was_fitted_with(estimator):
             fitted.fit(Z, y)
         except ValueError:  # no hard margin in these features
             continue
-        answer = fitted.transform if hasattr(fitted, "transform") else fitted.predict
+        method = next(m for m in ("bic", "transform", "predict") if hasattr(fitted, m))
+        answer = getattr(fitted, method)
         before, state = answer(Z), dict(vars(fitted))
         others = {"ell": 7.0, "degree": 5, "coef0": 9.0, "multi_class": "ovr", "whiten": "x"}
         others |= {"activation": "sigmoid", "fit_intercept": False}
+        others |= {"metric": "chebyshev", "covariance_type": "diag"}
         for kernel in ("linear", "precomputed", np.minimum):
             change = {k: v for k, v in (others | {"kernel": kernel}).items() if hasattr(fitted, k)}
             fitted.set_params(**change)
