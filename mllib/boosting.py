@@ -560,7 +560,7 @@ def leaf_values(loss, leaf, r, w, m, K=1):
         return value
     curvature = w if loss == "squared" else w * np.abs(r) * (1 - np.abs(r))
     slope, bend = np.bincount(leaf, w * r, m), np.bincount(leaf, curvature, m)
-    step = slope / np.where(bend > 1e-150, bend, np.inf)
+    step = slope / np.where(bend > 1e-150 * np.bincount(leaf, w, m), bend, np.inf)
     return step if loss != "softmax" else (K - 1) / K * step
 
 
@@ -1193,7 +1193,8 @@ class GradientBoostingRegressor(_GradientBoosting, Regressor):
     subsample : float
         Share of the rows drawn for each tree.
     max_bins : int or None
-        None tries every threshold; 2 to 256 cuts the columns into so many bins first.
+        None tries every threshold; 2 to 256 cuts the columns into so many bins first, whose sums
+        do not see a weight below 1e-16 of the others: rounding cuts nodes of such rows alone.
     random_state : None, int or Generator
 
     Attributes

@@ -606,26 +606,28 @@ class GaussianProcessRegressor(Regressor):
 
     def _between(self, X, Y, ell):
         """Return the matrix of k(x_i, y_j), without tau^2."""
-        if callable(self.kernel):
-            return check_kernel_values(self.kernel, X, Y)
-        if self.kernel == "precomputed":
+        kernel, degree, coef0 = self._chosen
+        if callable(kernel):
+            return check_kernel_values(kernel, X, Y)
+        if kernel == "precomputed":
             return X
-        if self.kernel == "linear":
+        if kernel == "linear":
             return linear_kernel(X, Y)
-        if self.kernel == "rbf":
+        if kernel == "rbf":
             return rbf_kernel(X, Y, ell)
-        return polynomial_kernel(X, Y, self.degree, self.coef0, ell)
+        return polynomial_kernel(X, Y, degree, coef0, ell)
 
     def _own(self, X):
         """Return k(x, x) for each row of X."""
-        if self.kernel == "rbf":
+        kernel, degree, coef0 = self._chosen
+        if kernel == "rbf":
             return np.ones(len(X))
-        if self.kernel == "linear":
+        if kernel == "linear":
             return np.einsum("ij,ij->i", X, X)
-        if self.kernel == "polynomial":
+        if kernel == "polynomial":
             Z = X / self.ell_
-            return (self.coef0 + np.einsum("ij,ij->i", Z, Z)) ** self.degree
-        return np.array([check_kernel_values(self.kernel, x[None], x[None])[0, 0] for x in X])
+            return (coef0 + np.einsum("ij,ij->i", Z, Z)) ** degree
+        return np.array([check_kernel_values(kernel, x[None], x[None])[0, 0] for x in X])
 
     def _starting_point(self, X, y):
         """Check the hyperparameters; return ell, tau^2, sigma^2 and the scales of both units."""
@@ -710,6 +712,7 @@ class GaussianProcessRegressor(Regressor):
                 f"y has {len(y)} entries."
             )
         found, scales = self._starting_point(X, y)
+        self._chosen = self.kernel, self.degree, self.coef0  # set_params is for the next fit
         if callable(self.kernel) or self.kernel == "precomputed":
             check_psd(self._between(X, X, 1.0), "the matrix of the kernel")
         self.at_bound_, self.n_iter_, self.converged_ = (), 1, True
@@ -724,7 +727,7 @@ class GaussianProcessRegressor(Regressor):
         return self
 
     def _refuse_precomputed(self, what):
-        if self.kernel == "precomputed":
+        if isinstance(self._chosen[0], str) and self._chosen[0] == "precomputed":
             raise ValueError(f"{what} needs k(x, x') among new inputs: pass the kernel itself.")
 
     def predict(self, X, return_std=False, latent=False):

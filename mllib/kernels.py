@@ -893,13 +893,14 @@ class KernelRidge(Regressor):
         self.coef0 = coef0
 
     def _between(self, X, Y):
-        if callable(self.kernel):
-            return check_kernel_values(self.kernel, X, Y)
-        if self.kernel == "linear":
+        kernel, degree, coef0 = self._chosen
+        if callable(kernel):
+            return check_kernel_values(kernel, X, Y)
+        if kernel == "linear":
             return linear_kernel(X, Y)
-        if self.kernel == "rbf":
+        if kernel == "rbf":
             return rbf_kernel(X, Y, self.ell_)
-        return polynomial_kernel(X, Y, self.degree, self.coef0, self.ell_)
+        return polynomial_kernel(X, Y, degree, coef0, self.ell_)
 
     def _gram(self, X):
         """Return K, of which only the lower triangle need be right, as memory of our own."""
@@ -936,6 +937,7 @@ class KernelRidge(Regressor):
             )
         s = check_sample_weight(sample_weight, len(X))
         self._check_parameters(X, s)
+        self._chosen = self.kernel, self.degree, self.coef0  # set_params is for the next fit
         self.dual_coef_ = _finite_values(_solve(self._gram(X), y, self.lam, s))
         self.X_fit_, self.n_features_in_ = X, X.shape[1]
         return self
@@ -943,7 +945,7 @@ class KernelRidge(Regressor):
     def predict(self, X):
         """Return f(x) = sum_i alpha_i k(x_i, x) for each row, shape (m,)."""
         X = check_features(self, X)
-        if self.kernel == "precomputed":
+        if isinstance(self._chosen[0], str) and self._chosen[0] == "precomputed":
             return X @ self.dual_coef_
         size = max(1, int(2e6 / len(self.X_fit_)))
         blocks = [X[i : i + size] for i in range(0, len(X), size)]

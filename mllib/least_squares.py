@@ -86,6 +86,7 @@ class RegressionStatistics:
     n: int  #: rows, or the sum of their weights
     mean: np.ndarray  #: m, the means of the d inputs and of y, shape (d + 1,); 0 without an offset
     R: np.ndarray  #: upper triangular, R^T R = sum_i (z_i - m)(z_i - m)^T, shape (d + 1, d + 1)
+    rest: np.ndarray | float = 0.0  #: what rounding took from m, of which R and a sum need to know
 
     def __add__(self, other):
         """Return the statistics of the rows of both (scaling-out-merge)."""
@@ -94,11 +95,15 @@ class RegressionStatistics:
                 f"both statistics must be over the same features, got {len(self.mean) - 1} and "
                 f"{len(other.mean) - 1}: add up chunks with the same columns."
             )
-        share = other.n / ((self.n + other.n) or 1)
-        gap = other.mean - self.mean
+        if not (self.n and other.n):
+            return self if self.n else other
+        share = other.n / (self.n + other.n)
+        gap = (other.mean - self.mean) + (other.rest - self.rest)
         row = np.sqrt(self.n * share) * gap
         R = _triangle(np.vstack([self.R, other.R, row]))
-        return RegressionStatistics(self.n + other.n, self.mean + share * gap, R)
+        mean = self.mean + share * gap
+        rest = ((self.mean - mean) + share * gap) + self.rest
+        return RegressionStatistics(self.n + other.n, mean, R, rest)
 
 
 # Functions -----------------------------------------------------------------------------------
@@ -306,7 +311,8 @@ def _without_units(Z, y, w, s):
     w and s are returned as they are.
     """
     n, d = Z.shape
-    norms = np.linalg.norm(Z, axis=0) if n >= d else np.zeros(d)
+    with np.errstate(over="ignore"):
+        norms = np.linalg.norm(Z, axis=0) if n >= d else np.zeros(d)
     if not 0 < norms.min() <= norms.max() < np.inf:
         return w, s
     units = np.exp2(np.round(np.log2(norms)))  # powers of two, which cost no digit
@@ -369,17 +375,20 @@ def regression_statistics(X, y, *, intercept=True, weights=None):
     (array([2.]), 1.0)
     """
     X, y = _check_sample(X, y)
-    Z, mean = np.column_stack([X, y]), np.zeros(X.shape[1] + 1)
+    Z, n, s = np.column_stack([X, y]), len(X), None
+    mean = rest = np.zeros(Z.shape[1])
     if weights is not None:
         s = check_sample_weight(weights, len(X), "weights", chunk=True)
         n = float(s.sum())
-        if n:
-            X, y, x_mean, y_mean = weighted_rows(X, y, s, bool(intercept))
-            Z, mean = np.column_stack([X, y]), np.append(x_mean, y_mean)
-        return RegressionStatistics(n, mean, _triangle(Z if n else 0 * Z))
-    if intercept:
-        Z, mean = _well_centred(Z)
-    return RegressionStatistics(len(Z), mean, _triangle(Z))
+        Z, s = (Z[s > 0], s[s > 0]) if n else (0 * Z, None)
+    if intercept and n:
+        Z, high = centred_columns(Z)
+        low = Z.mean(axis=0) if s is None else s @ Z / s.sum()
+        Z, mean = Z - low, high + low
+        rest = (high - mean) + low
+    return RegressionStatistics(
+        n, mean, _triangle(Z if s is None else np.sqrt(s)[:, None] * Z), rest
+    )
 
 
 def _triangle(Z):

@@ -1512,6 +1512,7 @@ class GaussianMixture(DensityEstimator):
         fit = next(fit for fit in fits if fit.trace[-1] >= enough)
         _warn_if_unfinished(fit, self.max_iter, self.tol, n, "GaussianMixture")
         self.n_features_in_ = d
+        self._freedom = n_parameters(len(fit.params[0]), d, self.covariance_type)
         self.params_ = fit.params
         self.weights_, self.means_, covariances = fit.params
         self.covariances_ = _compact(covariances, self.covariance_type)
@@ -1558,8 +1559,7 @@ class GaussianMixture(DensityEstimator):
         return -2 * value + 2 * q
 
     def _fit_and_freedom(self, X):
-        q = n_parameters(len(self.weights_), self.n_features_in_, self.covariance_type)
-        return float(self.score_samples(X).sum()), q
+        return float(self.score_samples(X).sum()), self._freedom
 
 
 explain_errors(globals())

@@ -1369,6 +1369,7 @@ class _KNeighbors:
         low = compiling() and euclidean and X.shape[1] <= 10 and len(X) >= 500
         tree = self.algorithm == "kd_tree" or (self.algorithm == "auto" and low)
         self._X, self._tree = X.copy(), kd_tree(X) if tree else None
+        self._measure = self.metric, self.p  # set_params is for the next fit
         self.n_samples_fit_ = len(X)
         self.n_features_in_ = X.shape[1]
 
@@ -1380,7 +1381,7 @@ class _KNeighbors:
         if self._tree is not None:
             found = kd_query(self._tree, X, k)
         else:
-            found = _search(self._X, X, k, self.metric, self.p)
+            found = _search(self._X, X, k, *self._measure)
         return found.distance, found.index
 
 
@@ -1390,9 +1391,9 @@ class KNeighborsClassifier(_KNeighbors, Classifier):
     Parameters
     ----------
     n_neighbors : int
-        k, at most the number of training rows.
+        k, at most the number of training rows; another k needs no other fit.
     weights : {"uniform", "distance"} or callable
-        As in ``vote_weights``.
+        As in ``vote_weights``; others need no other fit.
     metric : str or callable
         As in ``pairwise_distances``.
     p : float

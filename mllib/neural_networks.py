@@ -608,7 +608,7 @@ def train(
     tol : float
         Relative to the first score; 0 trains on as long as the score falls at all.
     patience : int
-    validation : pair of arrays (X, Y), optional
+    validation : arrays (X, Y) or (X, Y, weights), optional
         The score is the loss on these, without penalty, and the best layers are returned.
     weights : array of shape (n,), optional
         Weight of each row: 2 counts as the row twice.
@@ -632,6 +632,9 @@ def train(
         return take(theta, g, memory, eta=eta, momentum=momentum)
 
     options = {"activation": activation, "output": output}
+    held = dict(zip(("X", "Y", "weights"), validation or ()))
+    if "weights" in held:
+        held["weights"] = held["weights"] / np.sum(held["weights"])
     theta, losses, scores, reason = flatten(net), [], [], "max_iter"
     memory = Moments(np.zeros_like(theta), np.zeros_like(theta), 0)
     best, best_theta, since = np.inf, theta, 0
@@ -644,7 +647,7 @@ def train(
             )
             score = loss
             if validation is not None:
-                score = loss_and_gradient(unflatten(after, sizes), *validation, **options)[0]
+                score = loss_and_gradient(unflatten(after, sizes), **held, **options)[0]
         if not (np.isfinite(loss) and np.isfinite(score) and np.isfinite(after).all()):
             reason = "diverged"
             break
@@ -748,7 +751,7 @@ class _MLP:
             cut = min(len(Z) - 1, max(1, round(self.validation_fraction * len(Z))))
             if cut < 1:
                 raise ValueError("early_stopping needs at least 2 samples: n_samples = 1.")
-            held, rest = (Z[order[:cut]], Y[order[:cut]]), np.sort(order[cut:])
+            held, rest = tuple(A[order[:cut]] for A in (Z, Y, s)), np.sort(order[cut:])
             Z, Y, s = Z[rest], Y[rest], s[rest]
         run = train(
             net, Z, Y, activation=self.activation, output=output, alpha=self.alpha,
@@ -762,6 +765,7 @@ class _MLP:
         W = run.net[0].W / scale[:, None]
         self.net_ = [Layer(W, run.net[0].b - mean @ W), *run.net[1:]]
         self.loss_curve_, self.validation_curve_ = run.loss, run.score
+        self._activation = self.activation  # set_params is for the next fit
         self.converged_, self.n_iter_ = run.reason == "settled", max(1, len(run.loss))
         self.n_features_in_ = X.shape[1]
 
@@ -782,7 +786,7 @@ class _MLP:
             )
 
     def _scores(self, X):
-        return forward(self.net_, X, self.activation)[1]
+        return forward(self.net_, X, self._activation)[1]
 
 
 class MLPClassifier(_MLP, Classifier):
@@ -808,7 +812,7 @@ class MLPClassifier(_MLP, Classifier):
         Training ends if for ``patience`` epochs the loss has not fallen by tol times its first
         value.
     early_stopping : bool
-        Watch the loss on held-out rows instead, and keep the best weights.
+        Watch the loss on held-out rows instead, weighted by s_i, and keep the best network.
     validation_fraction : float
         Share of rows held out.
     patience : int

@@ -809,13 +809,13 @@ class PCA(Transformer):
         self.explained_variance_ = found.variances
         self.explained_variance_ratio_ = found.variances / found.total
         self.n_components_ = self._n_features_out = len(found.variances)
-        self.n_features_in_ = len(found.mean)
+        self.n_features_in_, self._whiten = len(found.mean), self.whiten
         return self
 
     def transform(self, X):
         """Return the scores, shape (m, k)."""
         Y = (check_features(self, X) - self.mean_) @ self.components_.T
-        return Y / np.sqrt(self.explained_variance_) if self.whiten else Y
+        return Y / np.sqrt(self.explained_variance_) if self._whiten else Y
 
     def inverse_transform(self, X):
         """Return mean + sum_j z_ij v_j for scores X of shape (m, k)."""
@@ -823,7 +823,7 @@ class PCA(Transformer):
         Y = check_array(X)
         if Y.shape[1] != self.n_components_:
             raise ValueError(f"X must hold {self.n_components_} scores a row, got {Y.shape[1]}.")
-        if self.whiten:
+        if self._whiten:
             Y = Y * np.sqrt(self.explained_variance_)
         return Y @ self.components_ + self.mean_
 
@@ -874,13 +874,13 @@ class KernelPCA(Transformer):
         self.coef0 = coef0
 
     def _choose(self, X):
-        """Return k(X, Y) as a function of two arrays."""
+        """Return k(X, Y) as a function of two arrays, None if X holds its values."""
         if callable(self.kernel):
             return partial(check_kernel_values, self.kernel)
         check_choice(self.kernel, "kernel", ("linear", "polynomial", "rbf", "precomputed"))
         if self.kernel == "precomputed":
             check_psd(X, "X, the precomputed kernel,")
-            return lambda A, B: A
+            return None
         if self.kernel == "linear":
             return linear_kernel
         if isinstance(self.ell, str):
@@ -907,8 +907,8 @@ class KernelPCA(Transformer):
         if isinstance(self.kernel, str) and self.kernel != "precomputed":
             check_squares(X)
         centre = X.mean(axis=0) if self.kernel == "linear" else 0.0
-        k = self._choose(X)
-        K = k(X - centre, X - centre)
+        k = self._k = self._choose(X)
+        K = X if k is None else k(X - centre, X - centre)
         if s is None:
             found = _kernel_components(K, self.n_components, X.shape)
         else:
@@ -925,10 +925,9 @@ class KernelPCA(Transformer):
     def transform(self, X):
         """Return the scores of new points, shape (m, k)."""
         X = check_features(self, X)
-        if self.kernel == "precomputed":
+        if self._k is None:
             return kernel_scores(X.T, self._found)
-        k, centre = self._choose(self.X_fit_), self._centre
-        k_x = k(self.X_fit_ - centre, X - centre)
+        k_x = self._k(self.X_fit_ - self._centre, X - self._centre)
         if self._weights is None:
             return kernel_scores(k_x, self._found)
         return _weighted_scores(k_x, self._found, self._weights)

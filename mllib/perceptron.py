@@ -771,8 +771,9 @@ class KernelPerceptron(_BinaryLinear):
         self.max_iter = max_iter
 
     def _kernel_matrix(self, X, Y):
-        K = X @ Y.T if self.kernel is None else check_kernel_values(self.kernel, X, Y)
-        return K + 1.0 if self.fit_intercept else K
+        kernel, fit_intercept = self._chosen
+        K = X @ Y.T if kernel is None else check_kernel_values(kernel, X, Y)
+        return K + 1.0 if fit_intercept else K
 
     def fit(self, X, y):
         """Train on X of shape (n, d) and two classes of labels y of shape (n,); return self."""
@@ -780,6 +781,7 @@ class KernelPerceptron(_BinaryLinear):
             raise ValueError(f"kernel must be None or a function of X and Y, got {self.kernel!r}.")
         check_scalar(self.max_iter, "max_iter", low=1, integer=True)
         X, classes, y = self._check_sample(X, y)
+        self._chosen = self.kernel, self.fit_intercept  # set_params is for the next fit
         run = kernel_perceptron(self._kernel_matrix(X, X), y, max_epochs=self.max_iter)
         if not run.converged:
             convergence_warning(

@@ -435,7 +435,7 @@ def _up_low(alpha, y, C, tol=0.0):
 
 
 def _rounding(alpha, C):
-    return 1e-8 * np.where(np.isinf(C), max(alpha.max(), 0.0), C)
+    return 1e-8 * np.minimum(C, max(alpha.max(), 0.0))
 
 
 def _bracket(alpha, F, y, C, tol=0.0):
@@ -742,7 +742,8 @@ def _solve(rows, y, C, tol, max_iter):
 
 def _smo_run(alpha, F, y, C, trace, tol, max_iter):
     """Collect what is known at the end; all of it follows from alpha and F."""
-    b, violation = _offset(alpha, F, y, C), np.subtract(*_bracket(alpha, F, y, C))
+    b = _offset(alpha, F, y, C, _rounding(alpha, C))
+    violation = np.subtract(*_bracket(alpha, F, y, C))
     n_iter = len(trace) - 1
     beta = alpha * y
     norm2 = max(0.0, float(beta @ (y - F)))
@@ -1173,8 +1174,8 @@ class _MarginClassifier(Classifier):
     """What the estimators of this chapter share: scores, votes and labels."""
 
     def _problems(self, index, K):
-        way = check_choice(self.multi_class, "multi_class", ("ovo", "ovr"))
-        return binary_problems(index, K, way)
+        self._way = check_choice(self.multi_class, "multi_class", ("ovo", "ovr"))
+        return binary_problems(index, K, self._way)
 
     def _scores(self, X):
         return X @ self.coef_.T + self.intercept_
@@ -1185,7 +1186,7 @@ class _MarginClassifier(Classifier):
         K = len(self.classes_)
         if K == 2:
             return S[:, 0]
-        return votes(S, K) if self.multi_class == "ovo" else S
+        return votes(S, K) if self._way == "ovo" else S
 
     def predict(self, X):
         """Return the class of the largest score, shape (n,); f(x) = 0 is the first of two."""
@@ -1197,7 +1198,8 @@ class SVC(_MarginClassifier):
     """Soft-margin support vector machine: min ||w||^2 / 2 + C sum_i s_i [1 - y_i f(x_i)]_+.
 
     f(x) = w^T phi(x) + b = sum_i alpha_i y_i k(x_i, x) + b, found through the dual by ``smo``;
-    a weight s_i, 1 unless given, makes the box of alpha_i the interval from 0 to C s_i.
+    a weight s_i, 1 unless given, makes the box of alpha_i the interval from 0 to C s_i. If every
+    alpha_i ends at 0 or C s_i, up to rounding, a whole interval of b is optimal: b is its midpoint.
 
     Parameters
     ----------
@@ -1361,7 +1363,7 @@ class SVC(_MarginClassifier):
     def _scores(self, X):
         if self._centre is not None:
             return super()._scores(X)
-        if self.kernel == "precomputed":
+        if isinstance(self._kernel, _PrecomputedKernel):
             return X[:, self.support_] @ self.dual_coef_.T + self.intercept_
         size = max(1, int(2e6 / max(1, len(self.support_))))
         blocks = [

@@ -370,6 +370,19 @@ def test_best_constant_has_no_slope(loss):
         assert mean_loss(loss, y, u, w) <= mean_loss(loss, y, other, w) + 1e-12
 
 
+@pytest.mark.parametrize("power", [-200, -155, -1, 200])
+def test_leaf_values_do_not_depend_on_the_scale_of_the_weights(power):
+    leaf, r, w = (
+        np.array([0, 0, 1, 1]),
+        np.array([0.5, -0.25, 0.75, 0.25]),
+        np.array([1, 3, 2, 1.0]),
+    )
+    light = np.where(leaf == 1, 10.0**power * w, w)  # beside rows of ordinary weight
+    for loss in ("squared", "logistic", "softmax"):
+        found = leaf_values(loss, leaf, r, light, 2, 3)
+        np.testing.assert_allclose(found, leaf_values(loss, leaf, r, w, 2, 3), rtol=1e-12)
+
+
 def test_leaf_values_by_hand():
     leaf = np.array([1, 1, 2, 2])
     r, w = np.array([0.5, -0.25, 0.75, 0.75]), np.array([1.0, 2, 1, 3])

@@ -4,13 +4,14 @@ import importlib
 import inspect
 import pickle
 import pkgutil
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
@@ -121,6 +122,48 @@ def test_works_with_clone_and_pickle(estimator):
     assert np.array_equal(getattr(fitted, method)(X), getattr(again, method)(X))
     assert repr(estimator) == repr(clone(estimator))
     assert "\n" not in repr(estimator)
+
+
+#: Estimators with a kernel or an activation, and settings that predict in another way.
+FITTED_WITH = {
+    "GaussianMixture": [{}, {"covariance_type": "spherical"}],
+    "GaussianProcessRegressor": [{"kernel": "polynomial", "degree": 2}, {"kernel": "linear"}],
+    "HardMarginSVM": [{"kernel": "polynomial", "degree": 2}, {"kernel": "precomputed"}],
+    "KernelPCA": [{"kernel": "polynomial", "degree": 2}, {"kernel": "precomputed"}],
+    "KernelPerceptron": [{"kernel": None}, {"fit_intercept": False}],
+    "KNeighborsClassifier": [{"metric": "manhattan"}],
+    "KNeighborsRegressor": [{"metric": "manhattan"}],
+    "KernelRidge": [{"kernel": "polynomial", "degree": 2}, {"kernel": "precomputed"}],
+    "MLPClassifier": [{"activation": "tanh"}],
+    "MLPRegressor": [{"activation": "tanh"}],
+    "PCA": [{"whiten": True}, {"whiten": False}],
+    "SVC": [{"kernel": "polynomial", "degree": 2}, {"kernel": "precomputed"}],
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("estimator", [e for e in ESTIMATORS if named(e) in FITTED_WITH], ids=named)
+def test_a_fitted_estimator_goes_on_with_what_it_was_fitted_with(estimator):
+    X, y = small_sample(estimator.kind)
+    for settings in [{}, *FITTED_WITH[named(estimator)]]:
+        fitted = clone(estimator).set_params(**settings)
+        Z = X @ X.T + 1 if settings.get("kernel") == "precomputed" else X
+        try:
+            fitted.fit(Z, y)
+        except ValueError:  # no hard margin in these features
+            continue
+        method = next(m for m in ("bic", "transform", "predict") if hasattr(fitted, m))
+        answer = getattr(fitted, method)
+        before, state = answer(Z), dict(vars(fitted))
+        others = {"ell": 7.0, "degree": 5, "coef0": 9.0, "multi_class": "ovr", "whiten": "x"}
+        others |= {"activation": "sigmoid", "fit_intercept": False}
+        others |= {"metric": "chebyshev", "covariance_type": "diag"}
+        for kernel in ("linear", "precomputed", np.minimum):
+            change = {k: v for k, v in (others | {"kernel": kernel}).items() if hasattr(fitted, k)}
+            fitted.set_params(**change)
+            assert np.array_equal(answer(Z), before)
+        fitted.set_params(**estimator.get_params() | settings)
+        assert vars(fitted).keys() == state.keys()
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -460,7 +503,9 @@ def test_warnings_are_scikit_learns_own_when_it_is_loaded():
 def test_a_warning_names_the_line_of_the_user():
     from mllib.perceptron import Perceptron
 
-    with pytest.warns(ConvergenceWarning, match="max_iter=1") as told:
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
         Perceptron(max_iter=1).fit([[0.0], [1.0], [2.0]], np.array([[0], [1], [0]]))
-    assert len(told) == 2  # the column y is another
+    assert {w.category for w in told} == {DataConversionWarning, ConvergenceWarning}
+    assert len(told) == 2  # of the column y, and of the end after one pass
     assert {w.filename for w in told} == {__file__}

@@ -183,6 +183,14 @@ def test_the_best_bandwidth_beats_its_neighbours():
         assert least < min(exact_mise(h * s, n, *truth) for s in (0.5, 0.99, 1.01, 2.0))
 
 
+def test_the_best_bandwidth_lies_between_the_points_of_the_grid():
+    for n in range(2, 30):  # the minimum is above the best point of the grid, or below it
+        h = best_bandwidth(n, [1.0], [[0.0]], [1.0])
+        least = exact_mise(h, n, [1.0], [[0.0]], [1.0])
+        beside = [exact_mise(h * s, n, [1.0], [[0.0]], [1.0]) for s in (0.999, 1.001)]
+        assert least < min(beside)
+
+
 def test_published_sample_sizes_for_a_tenth_of_relative_error_at_zero():
     published = [4, 19, 67, 223, 768, 2790, 10700, 43700, 187000, 842000]  # Silverman, table 4.2
     grid = np.geomspace(0.1, 2, 3000)

@@ -345,6 +345,24 @@ def test_the_fast_path_follows_a_change_of_units(unit, kind):
     np.testing.assert_allclose(scaled.intercept_, w.intercept_, rtol=1e-9)
 
 
+@pytest.mark.parametrize("offset", [1.0, 1e4, 1e8])
+def test_chunks_of_few_distinct_rows_far_from_zero_gain_no_rank(offset):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X, y = rng.standard_normal((3, 5)) + offset, rng.standard_normal(3)
+        rows = np.append(np.arange(3), rng.integers(0, 3, 40))
+        parts = np.split(rng.permutation(rows), [7, 8, 30])
+        whole = LinearRegression().fit(X[rows], y[rows])
+        nothing = (X[:2], y[:2], np.zeros(2))
+        for chunks in (
+            [(X[p], y[p]) for p in parts],
+            [nothing, *((X[p], y[p], np.full(len(p), 2.0)) for p in parts), nothing],
+        ):
+            model = LinearRegression().fit_chunks(chunks)
+            assert model.rank_ == whole.rank_ == 2
+            np.testing.assert_allclose(model.coef_, whole.coef_, rtol=1e-6, atol=1e-6)
+
+
 def test_constant_columns_are_centred_to_zero_exactly():
     rng = np.random.default_rng(18)
     X = rng.standard_normal((10, 5))

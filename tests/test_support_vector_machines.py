@@ -343,6 +343,25 @@ def test_without_free_vectors_the_offset_is_the_middle_of_the_bracket():
     assert min(outside) > inside[0]
 
 
+def test_an_offset_that_is_not_unique_is_the_same_for_weights_and_copies():
+    rng = np.random.default_rng(24)
+    n, d = rng.integers(6, 40), rng.integers(1, 4)
+    X, y, w = rng.standard_normal((n, d)), rng.integers(0, 3, n), rng.integers(1, 4, n)
+    model = SVC(C=10.0, kernel="linear", tol=1e-10)
+    weighted = model.fit(X, y, sample_weight=w).decision_function(X)
+    copies = model.fit(np.repeat(X, w, axis=0), np.repeat(y, w)).decision_function(X)
+    np.testing.assert_allclose(weighted, copies, atol=1e-7)
+
+
+@pytest.mark.parametrize("C", [1e3, 1e9, 1e12])
+def test_a_price_far_above_the_multipliers_leaves_support_vectors_and_offset(C):
+    K, y = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.5], [0.0, 0.5, 4.0]]), np.array([-1, 1, 1])
+    run, hard = smo(K, y, C), smo(K, y, np.inf)
+    np.testing.assert_allclose(run.b, hard.b, atol=1e-9)
+    assert recover_offset(run.alpha, K, y, C) == pytest.approx(run.b)
+    assert len(support_vectors(run.alpha, run.f, y, C).on_margin) == np.count_nonzero(run.alpha)
+
+
 def test_the_bracket_is_crossed_where_alpha_is_not_optimal():
     X, y = overlapping(0)
     low, high = offset_bracket(np.zeros(len(y)), X @ X.T, y, 1.0)
