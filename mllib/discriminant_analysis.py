@@ -659,10 +659,13 @@ def _constant_feature(scatter, scale):
 
 
 def _refuse_singular(covariance, scale, whose, remedy):
-    """Raise if a covariance is singular up to rounding, whatever the units of the features."""
+    """Raise if a covariance is singular up to rounding, whatever the units of the features.
+
+    ``remedy()`` says what helps.
+    """
     j = _constant_feature(covariance, scale)
     if j is not None:
-        raise ValueError(f"Feature {j} of X does not vary within {whose}: drop it, or {remedy}.")
+        raise ValueError(f"Feature {j} of X does not vary within {whose}: drop it, or {remedy()}.")
     spread = np.sqrt(np.diag(covariance))
     try:
         pivots = np.diag(cholesky(covariance / np.outer(spread, spread), check_finite=False))
@@ -671,7 +674,7 @@ def _refuse_singular(covariance, scale, whose, remedy):
     if pivots.min() < 1e-7:
         raise ValueError(
             f"The covariance of {whose} is singular, since some features determine another: drop "
-            f"one of them, or {remedy}."
+            f"one of them, or {remedy()}."
         )
 
 
@@ -804,7 +807,7 @@ class LinearDiscriminantAnalysis(_GaussianClassifier, Transformer):
                 f"= {d + K} rows for an invertible covariance: add rows, or {remedy}."
             )
         size = np.abs(model.means).max(axis=0)
-        _refuse_singular(model.covariances, size, "the classes", remedy)
+        _refuse_singular(model.covariances, size, "the classes", lambda: remedy)
         self._store(model)
         W, b, self._centre = _linear_form(model)
         self._W, self._b = W, b
@@ -872,14 +875,14 @@ class QuadraticDiscriminantAnalysis(_GaussianClassifier):
             covariance_type=self.covariance_type,
         )
         d = self.n_features_in_
+        remedy = "shrink with RegularisedDiscriminantAnalysis(alpha=0.5, gamma=0.1)"
         for name, n_k, mean, covariance in zip(self.classes_, rows, model.means, model.covariances):
-            remedy = "shrink with RegularisedDiscriminantAnalysis(alpha=0.5, gamma=0.1)"
             if self.covariance_type == "full" and n_k < d + 1:
                 raise ValueError(
                     f"Class {name!s:.40} of y has {n_k} row(s), but the covariance of {d} features "
                     f"needs at least n_k = d + 1 = {d + 1} to be invertible: add rows, or {remedy}."
                 )
-            _refuse_singular(covariance, np.abs(mean), f"class {name}", remedy)
+            _refuse_singular(covariance, np.abs(mean), f"class {name}", lambda: remedy)
         return self._store(model)
 
 
@@ -924,14 +927,14 @@ class RegularisedDiscriminantAnalysis(_GaussianClassifier):
         self.priors = priors
         self.unbiased = unbiased
 
-    def _remedy(self, some_class_varies):
+    def _remedy(self, statistics):
         """Return what would mend a singular covariance.
 
         S_w holds every S_k, so for alpha < 1 a direction without spread in A_k has none in S_w: a
         smaller alpha helps only from 1. Above 0, gamma leaves A_k = 0, or features whose units are
         so far apart that its share of the trace is rounding in the largest.
         """
-        if not some_class_varies:
+        if not statistics.within.any():
             return "add rows: no class holds two different ones"
         if self.gamma == 0:
             return "raise gamma above 0" + (" or lower alpha" if self.alpha == 1 else "")
@@ -943,7 +946,7 @@ class RegularisedDiscriminantAnalysis(_GaussianClassifier):
         covariances = regularised_covariances(
             statistics, self.alpha, self.gamma, unbiased=self.unbiased
         )
-        remedy = self._remedy(statistics.within.any())
+        remedy = partial(self._remedy, statistics)
         for name, mean, covariance in zip(self.classes_, statistics.means, covariances):
             _refuse_singular(covariance, np.abs(mean), f"class {name}", remedy)
         priors = _check_priors(self.priors, statistics.counts)

@@ -729,7 +729,7 @@ def fisher_information(log_density, theta, *, support=None, interval=None):
     support : array of shape (K,), optional
         All values of a discrete variable.
     interval : pair of floats, optional
-        Where the density lives; ends may be infinite.
+        Where the density at theta lives, no more; ends may be infinite.
 
     Returns
     -------
@@ -741,9 +741,8 @@ def fisher_information(log_density, theta, *, support=None, interval=None):
     ValueError
         If the probabilities do not add up to 1 there. If the score does not have mean 0, or some x
         is possible at theta and impossible a little beside it: then the support moves with theta
-        and there is no Cramer-Rao bound. (This is looked for just inside the ends of the interval
-        and where the integral is evaluated; a density that is not -inf outside its support hides
-        it.)
+        and there is no Cramer-Rao bound. (This is looked for just inside the interval and where the
+        integral is evaluated; a log-density that is not -inf outside the support hides it.)
 
     References
     ----------
@@ -777,9 +776,8 @@ def fisher_information(log_density, theta, *, support=None, interval=None):
         mass, mean, information = (float(np.sum(moment(support, k, 1))) for k in range(3))
     else:
         low, high = check_vector(interval, "interval", length=2, finite=False)
-        inside = min(1e-9 * (high - low), h / 2)
-        for end in filter(math.isfinite, (low + inside, high - inside)):
-            moment(float(end), 0)
+        if low > -np.inf:  # a density that jumps only at the other end has no score of mean 0
+            moment(float(low + h / 1000), 0)
         mass, mean, information = (
             quad(moment, low, high, args=(k,), limit=200)[0] for k in range(3)
         )

@@ -395,7 +395,7 @@ def _mended(D, X, Y, p):
 
 def _representable(D):
     if np.max(D, initial=0.0) == np.inf:
-        raise ValueError("X and Y are too far apart, a distance overflows: divide by a unit.")
+        raise ValueError("X is too large, a distance between rows overflows: divide by a unit.")
     return D
 
 
@@ -559,7 +559,8 @@ def _search(X, Q, k, metric, p):
     if metric == "euclidean" or (metric == "minkowski" and p == 2):
         X, Q, e = _in_units(X, Q)
         index, near = _euclidean_neighbours(np.ascontiguousarray(X), Q, k)
-        return Neighbours(index, np.ldexp(near, e) if e else near)
+        with np.errstate(over="ignore"):
+            return Neighbours(index, _representable(np.ldexp(near, e)) if e else near)
     index, near = np.empty((len(Q), k), dtype=np.int64), np.empty((len(Q), k))
     block = max(1, 4_000_000 // len(X))
     for a in range(0, len(Q), block):

@@ -401,6 +401,7 @@ def test_simulation_does_not_depend_on_the_workers():
         ),
         (lambda: fisher_information(box, 0.0, interval=(0, 1)), "where the support moves"),
         (lambda: fisher_information(box, 3.0, interval=(3, 4)), "where the support moves"),
+        (lambda: fisher_information(box, 3.0, interval=(3, 9)), "where the support moves"),
         (lambda: fisher_information(box, 0.0, interval=(-5, 5)), "where the support moves"),
         (lambda: fisher_information(two_values, 2.0, support=[2, 3]), "where the support moves"),
         (

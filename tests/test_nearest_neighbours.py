@@ -115,8 +115,11 @@ def test_distances_whose_powers_leave_the_floats(rng, p):
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev", "minkowski"])
 def test_a_distance_beyond_the_floats_is_refused(metric):
-    with pytest.raises(ValueError, match="X and Y are too far apart"):
-        pairwise_distances([[1.7e308, 0.0]], [[-1.7e308, 1.0]], metric, p=3)
+    X, Y = [[1.7e308, 0.0]], [[-1.7e308, 1.0]]
+    with pytest.raises(ValueError, match="X is too large, a distance between rows overflows"):
+        pairwise_distances(X, Y, metric, p=3)
+    with pytest.raises(ValueError, match="X is too large, a distance between rows overflows"):
+        neighbours(X, Y, metric=metric, p=3)
 
 
 @pytest.mark.parametrize("metric", ["manhattan", "chebyshev", "hamming", "angular", "minkowski"])
