@@ -158,6 +158,14 @@ def test_separated_samples_are_noticed_in_every_labelling(labels):
     assert exists or "hyperplane separates" in str(caught[0].message)
 
 
+def test_weights_of_zero_are_no_sign_of_a_hyperplane():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = LogisticRegression(penalty=None).fit([[0.0], [1], [0], [1]], [0, 0, 1, 1])
+    assert model.converged_
+    assert abs(model.coef_[0, 0]) + abs(model.intercept_[0]) == 0
+
+
 def test_separated_classes_are_noticed_with_three_classes_too():
     table = iris()
     with pytest.warns(ConvergenceWarning, match="separates"):

@@ -417,6 +417,11 @@ def test_hash_tables_return_true_neighbours_of_their_buckets(rng):
     assert np.array_equal(everything.index, exact.index)
 
 
+def test_hash_tables_refuse_a_row_without_a_direction(rng):
+    with pytest.raises(ValueError, match="each row of X must not be 0"):
+        lsh_index(np.zeros((3, 2)), 2, 2, rng)
+
+
 def test_a_query_without_candidates_says_so():
     tables = lsh_index([[1.0, 0.0]], 1, 62, np.random.default_rng(1))
     found = lsh_query(tables, [[-1.0, 0.0]])

@@ -474,6 +474,13 @@ def test_bad_covariances_are_refused_with_one_sentence(cov, message):
         assert "\n" not in str(error.value)
 
 
+def test_a_refused_covariance_is_named():
+    with pytest.raises(ValueError, match="^cov must be positive definite"):
+        gaussian_log_density([0.0, 0.0], [0.0, 0.0], SINGULAR)
+    with pytest.raises(ValueError, match="^S2 must be positive definite"):
+        gaussian_product([0.0, 0.0], np.eye(2), [0.0, 0.0], SINGULAR)
+
+
 def test_singular_covariances_are_found_whatever_the_units():
     rng = np.random.default_rng(14)
     for scales in ([1, 1, 1], [1e-8, 1, 1e8], [1e8, 1e-8, 1]):
