@@ -475,9 +475,9 @@ def test_bad_covariances_are_refused_with_one_sentence(cov, message):
 
 
 def test_a_refused_covariance_is_named():
-    with pytest.raises(ValueError, match="^cov must be positive definite"):
+    with pytest.raises(ValueError, match=r"^cov must be positive definite"):
         gaussian_log_density([0.0, 0.0], [0.0, 0.0], SINGULAR)
-    with pytest.raises(ValueError, match="^S2 must be positive definite"):
+    with pytest.raises(ValueError, match=r"^S2 must be positive definite"):
         gaussian_product([0.0, 0.0], np.eye(2), [0.0, 0.0], SINGULAR)
 
 
