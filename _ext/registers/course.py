@@ -97,13 +97,14 @@ class FillCourse(results.FillPlaces):
         entries = [(slug, entry) for slug in self.shown for entry in self.of_chapter[slug]]
         run = sum(self.claim_of(self.chapters[s], e["id"]) is not None for s, e in entries)
         checks = sum(verdict.checks for claim in claims for verdict in claim.verdicts)
-        tried, died = planted.counted(self.env.srcdir, self.shown)
+        tried, died, lived = planted.counted(self.env.srcdir, self.shown)
         said = [
             (len(entries), "results, each derived or defined on its page"),
             (run, f"of them run on their page, in {_number(checks)} checks"),
         ]
         if tried:
-            said.append((died, f"of {_number(tried)} planted faults noticed"))
+            rest = "" if lived or died == tried else "; each other has its reason"
+            said.append((died, f"of {_number(tried)} planted faults noticed{rest}"))
         tiles = "".join(
             f"<li><strong>{_number(count)}</strong> {html.escape(words)}</li>"
             for count, words in said

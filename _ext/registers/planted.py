@@ -11,6 +11,7 @@ from _ext.once import QUICK, once
 from _ext.registers.verdicts import MUTANTS
 
 DEATHS = ("claim", "assert", "error", "time")
+LIVES = ("output only", "alive")
 
 
 @once
@@ -40,16 +41,18 @@ def sentence(folder, slugs):
 
 
 def counted(folder, slugs):
-    """Return how many faults were planted in the code of some chapters, and how many noticed."""
+    """Return how many faults were planted in some chapters, were noticed, lived without a reason."""
     found = [block for slug, block in blocks(folder).items() if slug in slugs]
     known = [block for block in found if {"tried", "all"} <= set(block)]
-    died = sum(block["all"].get(way, 0) for block in known for way in DEATHS)
-    return sum(block["tried"] for block in known), died
+    died, lived = (
+        sum(block["all"].get(way, 0) for block in known for way in ways) for ways in (DEATHS, LIVES)
+    )
+    return sum(block["tried"] for block in known), died, lived
 
 
 def _share(known, group):
     """Return the share of faults that died, those left out for which a reason is registered."""
     rows = [b[group] for b in known]
     died = sum(row.get(way, 0) for row in rows for way in DEATHS)
-    lived = sum(row.get(way, 0) for row in rows for way in ("output only", "alive"))
+    lived = sum(row.get(way, 0) for row in rows for way in LIVES)
     return f"{died / max(1, died + lived):.0%}".replace("%", "\N{NO-BREAK SPACE}%")
