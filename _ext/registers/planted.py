@@ -41,7 +41,7 @@ def sentence(folder, slugs):
 
 
 def counted(folder, slugs):
-    """Return how many faults were planted in some chapters, were noticed, lived without a reason."""
+    """Return how many faults were planted in some chapters, how many noticed, and not excused."""
     found = [block for slug, block in blocks(folder).items() if slug in slugs]
     known = [block for block in found if {"tried", "all"} <= set(block)]
     died, lived = (
