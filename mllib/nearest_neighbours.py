@@ -443,7 +443,7 @@ def _closest(X, Q, G, shift, first, index, near):
     """
     k = near.shape[1]
     for i in range(G.shape[0]):
-        limit = near[i, k - 1] - shift[i]
+        limit = near[i, k - 1] - shift[i]  # from the columns before
         for j in range(G.shape[1]):
             if G[i, j] <= limit:
                 s = squared_distance(Q[i], X[first + j])

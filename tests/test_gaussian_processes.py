@@ -145,6 +145,7 @@ def test_jitter_is_reported_and_is_not_noise():
     assert gp_fit(np.ones((3, 3)), [2.0, 2.0, 2.0], 0.5).jitter == 0
     smooth = rbf_kernel(np.linspace(0, 1, 30)[:, None], np.linspace(0, 1, 30)[:, None], 1.0)
     assert 0 < gp_fit(smooth, np.ones(30), 0.0).jitter < 1e-9
+    assert gp_fit(1e-20 * np.eye(3), [2.0, 2.0, 2.0], 0.0).jitter == 0
 
 
 def test_the_bars_of_repeated_rows_are_those_of_less_noise():

@@ -453,6 +453,17 @@ def test_the_linear_primal_where_only_the_offset_matters(loss):
     assert (run.primal, run.b) == pytest.approx(values, rel=1e-6)
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_a_whole_weight_of_a_linear_machine_counts_a_row_that_often(loss):
+    rng = np.random.default_rng(23)
+    X, s = rng.standard_normal((40, 2)), rng.integers(1, 5, 40)
+    y = np.where(X[:, 0] + rng.standard_normal(40) > 0, 1, -1)
+    weighted = LinearSVC(loss=loss, tol=1e-9).fit(X, y, s)
+    copied = LinearSVC(loss=loss, tol=1e-9).fit(np.repeat(X, s, axis=0), np.repeat(y, s))
+    np.testing.assert_allclose(weighted.coef_, copied.coef_, rtol=1e-6)
+    np.testing.assert_allclose(weighted.intercept_, copied.intercept_, rtol=1e-6)
+
+
 def test_linear_svm_with_one_class_wrong_shapes_or_bad_loss():
     with pytest.raises(ValueError, match="both -1 and \\+1"):
         linear_svm([[1.0], [2.0]], [1, 1])
