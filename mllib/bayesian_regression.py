@@ -489,7 +489,7 @@ def _fast_posterior(data, V, alpha, beta):
     if beta * data.s2.max() > 1e6 * alpha:  # the difference below would lose what is left
         rest = np.eye(data.d) - V @ V.T
         half = V / np.sqrt(t)
-        return WeightBelief(mean, rest @ rest / alpha + half @ half.T, beta)
+        return WeightBelief(mean, rest @ rest.T / alpha + half @ half.T, beta)
     half = V * np.sqrt(beta * data.s2 / t)  # outside the span of the rows the prior stays
     return WeightBelief(mean, (np.eye(data.d) - half @ half.T) / alpha, beta)
 

@@ -850,13 +850,14 @@ def look(chapter, options):
     wrong = [
         f"survivors.yml: there is no such change any more: {k}" for k in stale(chapter, register)
     ]
+    besides = () if options.seconds else register  # the gate has no time for all of them
     warm(chapter)
     gc.freeze()
     children = Children()
     os.chdir(chapter.text.parent)
     try:
         tried, made, sharpness = gauge(
-            chapter, children, options.sample, options.function, register, show
+            chapter, children, options.sample, options.function, besides, show
         )
     finally:
         children.kill()
@@ -932,10 +933,11 @@ def main(argv=None):
 
 
 def in_turn(texts, options):
-    """Return the chapters in a seeded order, those first whose score is that of another text."""
-    blocks = read(options.root / "chapters" / "mutants.yml")
+    """Return the chapters in an order that changes with the scores, those first whose is stale."""
+    path = options.root / "chapters" / "mutants.yml"
+    blocks = read(path)
     chapters = [Chapter(t, options.root, options.package) for t in texts]
-    random.Random("the sample of the gate").shuffle(chapters)
+    random.Random(path.read_bytes() if blocks else 0).shuffle(chapters)
     same = {c.slug: blocks.get(c.slug, {}).get("made_from") == c.fingerprint() for c in chapters}
     return [c.text for c in sorted(chapters, key=lambda c: same[c.slug])]
 
