@@ -1402,9 +1402,9 @@ class HardMarginSVM(SVC):
 
     Examples
     --------
-    >>> model = HardMarginSVM().fit([[0.0, 0.0], [4.0, 0.0], [9.0, 1.0]], [0, 1, 1])
+    >>> model = HardMarginSVM().fit([[0.0, 0.0], [3.0, 4.0], [9.0, 9.0]], [0, 1, 1])
     >>> model.coef_.round(6), model.intercept_.round(6), model.margin_.round(6)
-    (array([[0.5, 0. ]]), array([-1.]), array([2.]))
+    (array([[0.24, 0.32]]), array([-1.]), array([2.5]))
     """
 
     def __init__(
