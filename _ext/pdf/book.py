@@ -1,70 +1,35 @@
-"""``make pdf``: the whole book as one file, printed by Chromium from the built site.
+"""``make pdf``: the whole book as one file, and each chapter as one, printed by Chromium.
 
-    python _ext/printing/pdf.py            writes _build/book.pdf, each chapter also to _build/pdf/
+    python _ext/pdf/book.py            writes _build/book.pdf, each chapter also to _build/pdf/
 
-Each page of the site is printed by itself, by a browser that ends before the next one starts: the
-same HTML, hence the same numbers and the same formulas, and no more memory than the longest chapter
-takes. Every number of the page must then stand in its file. Anchors get the name of their page in
-front, and each file starts at the page number where the one before ended. Contents and index come
-first, to learn how long they are, and again at the end, with the page numbers. The files are put
-together (``pdfmerge``), and links between pages become links inside the file.
+Each page of the site is opened in a browser of its own, made ready for paper there (``paper.js``)
+and printed, tagged and with its outline: the same HTML, hence the same numbers and formulas.
+Anchors get the name of their page in front, and each page starts at the number where the one
+before ended. The index stands last and the contents are printed after it, so both know all page
+numbers. pypdf puts the files together; there links between pages become links inside the file.
 """
 
 import argparse
 import contextlib
 import html as markup
-import posixpath
-import re
+import json
 import shutil
 import sys
 import tempfile
 from pathlib import Path
-from urllib.parse import unquote
 
-import yaml
+from pypdf import PdfReader, PdfWriter
+from pypdf.generic import ArrayObject, NameObject, TextStringObject
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from _ext.printing import pdfmerge, pdfread
-from _ext.serving import build
-from _ext.shipping import share
+import yaml
 
-STYLE = Path(__file__).with_name("pdf.css")
+from _ext.build import site
 
-#: Parts of an article that only a screen needs.
-_SCREEN = (
-    r'<a class="headerlink"[^>]*>.*?</a>',
-    r'<a class="permalink"[^>]*>.*?</a>',
-    r'<img\b[^>]*\bclass="only-dark[^>]*>',
-    r"<script\b.*?</script>",
-    r'<div class="toctree-wrapper.*?</div>',
-    r'(?<=<pre>)<noscript class="code">|</noscript>(?=</pre>)',
-)
-
-
-def articles(site, pages, code=False):
-    """Yield (page, HTML inside its article) for the pages of a site.
-
-    What is folded is shown on paper; code that is folded only if ``code`` asks for it.
-
-    Parameters
-    ----------
-    site : Path
-    pages : list of str
-        Paths of the pages, without ``.html``.
-    """
-    for page in pages:
-        html = (site / f"{page}.html").read_text(encoding="utf-8")
-        inside = re.search(r'<article class="bd-article"[^>]*>(.*?)</article>', html, re.DOTALL)[1]
-        for pattern in _SCREEN:
-            inside = re.sub(pattern, "", inside, flags=re.DOTALL)
-        # Nothing is laid out later than the rest on paper.
-        inside = re.sub(r' style="--phone[^"]*"|\sloading="lazy"', "", inside)
-        if not code:
-            inside = re.sub(
-                r'<details class="code-fold">.*?</details>', "", inside, flags=re.DOTALL
-            )
-        yield page, inside.replace("<details", "<details open")
+HERE = Path(__file__).parent
+#: Begins the address of an anchor on another page, until the files are put together.
+AWAY = "https://elsewhere.invalid/#"
 
 
 def key(page):
@@ -73,226 +38,15 @@ def key(page):
     return name if folder.startswith("chapters") else page.replace("/", "-")
 
 
-def joined(page, html, pages):
-    """Return the article of ``page`` with anchors, links and pictures that hold in one document."""
-    folder = posixpath.dirname(page)
-
-    def anchor(match):
-        return f'{match[1]}id="{key(page)}--{match[2]}"'
-
-    def link(match):
-        address, _, fragment = markup.unescape(match[1]).partition("#")
-        if re.match(r"[a-z]+:", address):
-            return match[0]
-        target = page
-        if address:
-            path = posixpath.normpath(posixpath.join(folder, unquote(address)))
-            target = path.removesuffix(".html")
-        if target not in pages:
-            return ""  # the text stays, without a link
-        place = f"{key(target)}--{fragment}" if fragment else key(target)
-        return f'href="#{markup.escape(place)}"'
-
-    def picture(match):
-        if re.match(r"[a-z]+:|/", match[2]):
-            return match[0]
-        return f'{match[1]}src="{posixpath.normpath(posixpath.join(folder, match[2]))}"'
-
-    html = re.sub(r'(<[a-z][^>]*?\s)id="([^"]*)"', anchor, html)
-    html = re.sub(r'(?<=\s)href="([^"]*)"', link, html)
-    return re.sub(r'(<img\b[^>]*?\s)src="([^"]*)"', picture, html)
-
-
-def title_of(html):
-    """Return the title of an article: its HTML, and its plain text with the number."""
-    inside = re.search(r"<h1[^>]*>(.*?)</h1>", html, re.DOTALL)[1]
-    without = re.sub(
-        r'<(span|noscript) class="katex-mathml">.*?</\1>(?=<span class="katex-html)', "", inside
-    )
-    return inside, markup.unescape(re.sub(r"<[^>]+>", "", without)).strip()
-
-
-def headings(html):
-    """Return (anchor, HTML) of the second-level headings of an article."""
-    section = r'<section\b[^>]*\sid="([^"]+)"[^>]*>\s*(?:<span id="[^"]*"></span>\s*)*'
-    found = re.findall(section + r"<h2[^>]*>(.*?)</h2>", html, re.DOTALL)
-    return [(anchor, re.sub(r"</?a\b[^>]*>", "", text)) for anchor, text in found]
-
-
-def number_of(anchor, before=""):
-    """Return the place of a page number, with as much room as it will need."""
-    return f'{before}<span class="page-number" data-to="{anchor}">000</span>'
-
-
-def numbered(html, numbers):
-    """Return a document with the page numbers written in."""
-    place = re.compile(r'(<span class="page-number" data-to="([^"]*)">)000(?=</span>)')
-    return place.sub(lambda match: f"{match[1]}{numbers.get(markup.unescape(match[2]), '')}", html)
-
-
-def contents(parts, titles, sections):
-    """Return the table of contents: parts, pages, sections, each with room for its page number.
-
-    Parameters
-    ----------
-    parts : list of (caption, pages)
-    titles : dict
-        The title of each page, as HTML.
-    sections : dict
-        What ``headings`` found on each page.
-    """
-
-    def line(level, anchor, text):
-        return (
-            f'<p class="toc-{level}"><a href="#{anchor}"><span class="toc-title">{text}</span>'
-            f"{number_of(anchor)}</a></p>"
-        )
-
-    lines = ['<section class="book-contents"><h1 id="book-contents">Contents</h1>']
-    for caption, pages in parts:
-        lines.append(f'<p class="toc-part">{markup.escape(caption)}</p>' if caption else "")
-        for page in pages:
-            lines.append(line(1, key(page), titles[page]))
-            if page.count("/") >= 2:
-                lines += [line(2, anchor, text) for anchor, text in sections[page]]
-    return "\n".join([*lines, "</section>"])
-
-
-def with_pages(html):
-    """Return the index with room for the number of the page after each link."""
-    entry = re.compile(r'<a class="reference internal" href="#(?!\S+-entries")([^"]+)">.*?</a>')
-    return entry.sub(lambda match: match[0] + number_of(match[1], ", "), html)
-
-
-_TARGET = re.compile(r'(?<=\shref=")#([^"]*)')
-
-
-class Book:
-    """The documents that are printed: title and contents, then one for each page of the site.
-
-    Parameters
-    ----------
-    site : Path
-    book : dict
-        The settings of the book: title, author.
-    parts : list of (caption, pages)
-    code : bool
-        Print the code of claims too, and other code that the site folds: the checking view.
-    """
-
-    def __init__(self, site, book, parts, code=False):
-        self.site, self.book, self.parts, self.code = site, book, parts, code
-        self.pages = [page for _, group in parts for page in group]
-        self.home = {key(page): page for page in self.pages}
-        titles, sections, self.wanted = {}, {}, {page: {key(page)} for page in self.pages}
-        for page in self.pages:
-            html = self.body(page)
-            titles[page], sections[page] = title_of(html)[0], headings(html)
-            self.note(html, page)
-        self.contents = contents(parts, titles, sections)
-        self.note(self.contents)
-
-    def note(self, html, own=""):
-        """Note the anchors of other pages to which ``html`` leads."""
-        for link in _TARGET.findall(html):
-            anchor = markup.unescape(link)
-            page = self.home.get(anchor.partition("--")[0])
-            if page and page != own:
-                self.wanted[page].add(anchor)
-
-    def body(self, page):
-        """Return the article of a page."""
-        ((_, html),) = articles(self.site, [page], self.code)
-        html = joined(page, html, self.pages)
-        return with_pages(html) if key(page) == "book-index" else html
-
-    def front(self):
-        """Return the document of title and contents."""
-        title, author = (markup.escape(self.book[what]) for what in ("title", "author"))
-        return self.document(
-            f'<section class="book-title"><p class="book-name">{title}</p>'
-            f'<p class="book-author">{author}</p>'
-            '<p class="book-note">Every result is derived on the page, implemented in a small '
-            "tested library, and verified again by running it.</p></section>\n" + self.contents
-        )
-
-    def page(self, page, start):
-        """Return the document of a page whose first sheet has the number ``start``."""
-        html = self.body(page)
-        head = title_of(html)[1].replace("\\", "").replace('"', "'")
-        # An anchor is noted in the file only if a link of its own document leads there.
-        links = "".join(
-            f'<a href="#{markup.escape(anchor)}"></a>' for anchor in sorted(self.wanted[page])
-        )
-        return self.document(
-            f'<article class="bd-article" id="{key(page)}">{html}</article><p hidden>{links}</p>',
-            f"@page :first {{ counter-increment: page {start}; }}\n"
-            f'@page {{ @top-left {{ content: "{head}"; }} '
-            f'@top-right {{ content: "{self.book["title"]}"; }} }}',
-            page,
-        )
-
-    def document(self, inside, style="", page=""):
-        """Return what is printed as one file; links to other documents lead ``AWAY``."""
-
-        def link(match):
-            home = self.home.get(markup.unescape(match[1]).partition("--")[0], "")
-            return match[0] if home == page else f"{pdfmerge.AWAY}{match[1]}"
-
-        sheet = re.search(
-            r'<link[^>]*rel="stylesheet"[^>]*href="[^"]*(_static/style-[^"]+)"',
-            (self.site / f"{page or self.pages[0]}.html").read_text(encoding="utf-8"),
-        )[1]
-        return (
-            '<!DOCTYPE html>\n<html lang="en" data-theme="light" data-mode="light"><head>'
-            f'<meta charset="utf-8"><title>{markup.escape(self.book["title"])}</title>'
-            f'<link rel="stylesheet" href="{sheet}">\n'
-            f"<style>\n{STYLE.read_text(encoding='utf-8')}{style}\n</style></head>"
-            f'<body><main class="bd-content">{_TARGET.sub(link, inside)}</main></body></html>\n'
-        )
-
-
-#: Make what is wider than the page as small as it must be; return what still does not fit. All
-#: widths are read before any size is set: each change lays out the whole document anew.
-FIT = """() => {
-  const boxes = [...document.querySelectorAll(".equation-body")]
-    .map((box) => ({ box, part: box.firstElementChild, least: 0.5, size: 1 }));
-  for (const part of document.querySelectorAll("table")) {
-    boxes.push({ box: part.parentElement, part, least: 0.6, size: 1 });
-  }
-  for (let round = 0; round < 8; round += 1) {
-    const wide = boxes
-      .map((one) => ({ one, ratio: one.box.clientWidth / one.box.scrollWidth }))
-      .filter(({ one, ratio }) => ratio < 0.999 && one.size > one.least);
-    if (!wide.length) break;
-    for (const { one, ratio } of wide) {
-      one.size = Math.max(one.least, one.size * Math.min(ratio, 0.99) * 0.995);
-      one.part.style.fontSize = `${one.size}em`;
-    }
-  }
-  for (const code of document.querySelectorAll("pre")) { // short code is not torn apart
-    if (code.textContent.split("\\n").length > 15) continue;
-    const box = code.closest(".cell_input, .output") || code.parentElement;
-    box.style.setProperty("break-inside", "avoid", "important");
-  }
-  const edge = document.querySelector("main").getBoundingClientRect().right + 1;
-  const parts = ".katex-html .katex-base, img, pre, td, p, li, .equation-number";
-  const crossed = [...document.querySelectorAll(".equation-number")].filter((number) => {
-    const formulas = number.parentElement.querySelectorAll(".katex-html .katex-base");
-    const left = number.getBoundingClientRect().left;
-    return [...formulas].some((part) => part.getBoundingClientRect().right > left + 1);
-  });
-  const spilt = [...document.querySelectorAll(".page-number")].filter((number) => {
-    const ink = document.createRange();
-    ink.selectNodeContents(number);
-    const [room, text] = [number, ink].map((part) => part.getBoundingClientRect());
-    return text.left < room.left - 1 || text.right > room.right + 1;
-  });
-  return [...document.querySelectorAll(parts)]
-    .filter((part) => part.getBoundingClientRect().right > edge)
-    .concat(crossed, spilt)
-    .map((part) => `${part.closest("[id]")?.id}: ${part.textContent.slice(0, 60)}`);
-}"""
+def settings():
+    """Return the settings of the book, and its parts as (caption, pages)."""
+    book = yaml.safe_load((site.ROOT / "_config.yml").read_text(encoding="utf-8"))
+    contents = yaml.safe_load(site.CONTENTS.read_text(encoding="utf-8"))
+    parts = [("", [contents["root"]])]
+    for part in contents["parts"]:
+        groups = [[page, *page.get("sections", [])] for page in part["chapters"]]
+        parts.append((part["caption"], [one["file"] for group in groups for one in group]))
+    return book, parts
 
 
 @contextlib.contextmanager
@@ -318,165 +72,206 @@ def chromium():
         yield started
 
 
-def print_file(browser, site, html, target):
-    """Print ``html``, a document in the folder ``site``, to ``target``.
-
-    Returns
-    -------
-    pdf : pdfread.Pdf
-    wide : list of str
-        What does not fit on the page.
-    """
-    with tempfile.NamedTemporaryFile(dir=site, suffix=".html", delete=False) as file:
-        file.write(html.encode())
-    page_file = Path(file.name)
-    tab = browser.new_page(viewport={"width": 900, "height": 1200})
-    try:
-        tab.set_default_timeout(1_800_000)
-        tab.emulate_media(media="print", color_scheme="light")
-        tab.goto(page_file.as_uri(), wait_until="load")
-        tab.evaluate("document.fonts.ready.then(() => true)")
-        tab.evaluate("Promise.all([...document.images].map((image) => image.decode()))")
-        wide = tab.evaluate(FIT)
-        tab.pdf(
-            prefer_css_page_size=True,
-            print_background=True,
-            outline=True,
-            tagged=True,
-            path=str(target),
-        )
-    finally:
-        tab.close()
-        page_file.unlink(missing_ok=True)  # a build may have put a new site in place
-    return pdfread.Pdf(target), wide
-
-
-def printed(book, folder, start_browser):
-    """Print each document of a book; return the files in order and the page number of each anchor.
+def print_page(browser, address, target, style, **told):
+    """Print a page to ``target``; return its title and sections.
 
     Parameters
     ----------
-    book : Book
+    browser : playwright browser
+    address : str
+    target : Path
+    style : str
+        What this page adds to ``print.css``.
+    **told
+        What ``paper.js`` is told.
+
+    Raises
+    ------
+    ValueError
+        If something is wider than the page.
+    """
+    tab = browser.new_page(viewport={"width": 900, "height": 1200}, java_script_enabled=True)
+    tab.set_default_timeout(1_800_000)
+    tab.emulate_media(media="print", color_scheme="light")
+    tab.goto(address, wait_until="load")
+    tab.add_script_tag(content=(HERE / "paper.js").read_text(encoding="utf-8"))
+    found = tab.evaluate("(told) => window.toPaper(told)", told)
+    tab.add_style_tag(content=(HERE / "print.css").read_text(encoding="utf-8") + style)
+    tab.evaluate("document.fonts.ready.then(() => true)")
+    tab.evaluate("Promise.all([...document.images].map((image) => image.decode()))")
+    if wide := tab.evaluate("window.fitPaper()"):
+        raise ValueError("Wider than the page:\n" + "\n".join(wide))
+    tab.pdf(
+        prefer_css_page_size=True, print_background=True, outline=True, tagged=True, path=target
+    )
+    tab.close()
+    return found
+
+
+class Printer:
+    """Prints the pages of a book one after the other, and knows where everything stands.
+
+    Parameters
+    ----------
     folder : Path
         Where the files go.
-    start_browser : callable
-        Returns a browser as a context manager; every document has one of its own.
+    parts : list of (caption, pages)
+    title, author : str
+    code : bool
+        Print the code of claims too, and other code that the site folds: the checking view.
     """
-    files = {page: folder / f"{i:03d}.pdf" for i, page in enumerate(["", *book.pages])}
-    sheets, starts, numbers, again = 0, {}, {}, {}
 
-    def put(page, html):
+    def __init__(self, folder, parts, title, author, code=False):
+        self.folder, self.parts, self.code = folder, parts, code
+        self.about = {"/Title": title, "/Author": author}
+        self.pages = [page for _, group in parts for page in group]
+        self.files, self.found, self.numbers, self.starts, self.sheets = {}, {}, {}, {}, 0
+
+    def print(self, start_browser):
+        """Print every page, then title and contents."""
+        home = {page: key(page) for page in self.pages}
+        common = {"home": home, "code": self.code, "away": AWAY}
+        for i, page in enumerate(self.pages):
+            self.files[page] = self.folder / f"{i:03d}.pdf"
+            title = json.dumps(self.about["/Title"])
+            style = (
+                f"@page :first {{ counter-increment: page {self.sheets + 1}; }}\n"
+                f"@page {{ @top-left {{ content: var(--title); }} @top-right {{ content: {title}; }} }}"
+            )
+            with start_browser() as browser:
+                self.found[page] = print_page(
+                    browser,
+                    (site.SITE / f"{page}.html").as_uri(),
+                    self.files[page],
+                    style,
+                    page=page,
+                    numbers=self.numbers if key(page) == "book-index" else {},
+                    **common,
+                )
+            reader = PdfReader(self.files[page])
+            self.starts[page] = self.sheets
+            for name, place in reader.named_destinations.items():
+                number = reader.get_destination_page_number(place)
+                self.numbers[name.lstrip("/")] = number + self.sheets + 1
+            self.sheets += len(reader.pages)
+            print(f"  {page}: {len(reader.pages)} pages", flush=True)
+        front = self.folder / "front.pdf"
         with start_browser() as browser:
-            pdf, wide = print_file(browser, book.site, html, files[page])
-        if wide:
-            raise ValueError("Wider than the page:\n" + "\n".join(wide))
-        return pdf
+            print_page(
+                browser, (site.SITE / f"{self.pages[0]}.html").as_uri(), front, "",
+                page=self.pages[0], numbers={}, front=self.front(), **common,
+            )
+        self.files = {"": front} | self.files
 
-    for page in files:
-        starts[page] = sheets + 1
-        html = book.page(page, starts[page]) if page else book.front()
-        pdf = put(page, html)
-        if page and (lost := missing(book.site, page, pdf)):
-            raise ValueError("On the site, but not in the file:\n" + "\n".join(lost))
-        numbers |= {anchor: number + sheets for anchor, number in pdf.places().items()}
-        if 'class="page-number"' in html:
-            again[page] = html, pdf.places(), len(pdf.pages)
-        sheets += len(pdf.pages)
-        print(f"  {page or 'title and contents'}: {len(pdf.pages)} pages", flush=True)
-    for page, (html, *before) in again.items():
-        pdf = put(page, numbered(html, numbers))
-        if [pdf.places(), len(pdf.pages)] != before:
-            raise ValueError(f"The page numbers moved between the two printings of {page}.")
-    return files, numbers
+    def front(self):
+        """Return title and contents as HTML."""
+        title, author = map(markup.escape, self.about.values())
+        lines = [
+            f'<section class="book-title"><p class="book-name">{title}</p>'
+            f'<p class="book-author">{author}</p><p class="book-note">Every result is derived on '
+            "the page, implemented in a small tested library, and verified again by running it."
+            '</p></section><section class="book-contents"><h1>Contents</h1>'
+        ]
+        for caption, pages in self.parts:
+            lines.append(f'<p class="toc-part">{markup.escape(caption)}</p>' if caption else "")
+            for page in pages:
+                sections = self.found[page]["sections"] if page.count("/") >= 2 else []
+                entries = [(1, key(page), self.found[page]["html"])]
+                entries += [(2, section["id"], section["html"]) for section in sections]
+                lines += [
+                    f'<p class="toc-{level}"><a href="{AWAY}{anchor}"><span class="toc-title">'
+                    f'{text}</span><span class="page-number">{self.numbers.get(anchor, "")}</span>'
+                    "</a></p>"
+                    for level, anchor, text in entries
+                ]
+        return "\n".join([*lines, "</section>"])
+
+    def whole(self, target):
+        """Put all files together, with an outline of parts, pages and sections."""
+        writer = PdfWriter()
+        for path in self.files.values():
+            writer.append(path, import_outline=False)
+        front = len(writer.pages) - self.sheets
+        for caption, pages in self.parts:
+            part = writer.add_outline_item(caption, self.starts[pages[0]] + front) if caption else None
+            for page in pages:
+                found = self.found[page]
+                item = writer.add_outline_item(found["plain"], self.starts[page] + front, part)
+                for section in found["sections"]:
+                    if number := self.numbers.get(section["id"]):
+                        writer.add_outline_item(section["plain"], number - 1 + front, item)
+        writer.set_page_label(0, front - 1, style="/r")
+        writer.set_page_label(front, len(writer.pages) - 1, style="/D", start=1)
+        redirect(writer, lambda anchor: anchor if anchor in self.numbers else None, inside=True)
+        writer.add_metadata(self.about)
+        writer.write(target)
+        return len(writer.pages)
+
+    def chapters(self, folder, address=""):
+        """Write each chapter to a file of its own; links elsewhere lead to the site, if published."""
+        home = {key(page): page for page in self.pages}
+
+        def elsewhere(anchor):
+            page, _, place = anchor.partition("--")
+            return address and f"{address}{home[page]}.html{f'#{place}' if place else ''}"
+
+        folder.mkdir()
+        for page in self.pages:
+            if page.count("/") > 1:
+                writer = PdfWriter(clone_from=self.files[page])
+                redirect(writer, elsewhere)
+                writer.add_metadata(self.about | {"/Title": self.found[page]["plain"]})
+                writer.write(folder / f"{key(page)}.pdf")
 
 
-def labels(html):
-    """Return what is numbered in an article: sections, blocks, figures and equations."""
-    found = re.findall(r'<span class="section-number">\s*([\d.]+)\s*</span>', html)
-    found += re.findall(r'<span class="caption-number">\s*([A-Z][a-z]+ [\d.]+?)\s*</span>', html)
-    found += re.findall(r'<a class="equation-number"[^>]*>(\([\d.]+\))</a>', html)
-    return list(dict.fromkeys(found))
-
-
-def missing(site, page, pdf):
-    """Return the numbers of a page of the site that its printed file does not show."""
-    ((_, html),) = articles(site, [page])
-    text = " ".join(pdf.text(number) for number in range(1, len(pdf.pages) + 1))
-    return [
-        f"{page}: {label}"
-        for label in labels(html)
-        if not re.search(rf"(?<![\w.]){re.escape(label)}(?!\.?\d)", text)
-    ]
-
-
-def settings():
-    """Return the settings of the book, and its parts as (caption, pages)."""
-    root = build.ROOT
-    book = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
-    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
-    parts = [("", [toc["root"]])]
-    for part in toc["parts"]:
-        files = [[page, *page.get("sections", [])] for page in part["chapters"]]
-        parts.append((part["caption"], [one["file"] for group in files for one in group]))
-    return book, parts
-
-
-def put_together(book, files, target):
-    """Put the printed files of a book together in ``target``."""
-    captions = {page: caption for caption, group in book.parts for page in group}
-    parts = [pdfmerge.Part(path, captions.get(page, "")) for page, path in files.items()]
-    about = {"Title": book.book["title"], "Author": book.book["author"]}
-    pdfmerge.merged(parts, target, about)
-
-
-def chapters(book, files, folder, address=""):
-    """Put each chapter into a file of its own in ``folder``, numbered as in the book.
-
-    A link to another page leads to the site at ``address``, or nowhere while there is none.
-    """
-
-    def elsewhere(anchor):
-        home, _, place = anchor.partition("--")
-        page = book.home.get(home)
-        return address and page and f"{address}{page}.html{f'#{place}' if place else ''}"
-
-    folder.mkdir()
-    for page in book.pages:
-        if page.count("/") > 1:
-            title = title_of(next(html for _, html in articles(book.site, [page])))[1]
-            about = {"Title": title, "Author": book.book["author"]}
-            target = folder / f"{key(page)}.pdf"
-            pdfmerge.merged([pdfmerge.Part(files[page])], target, about, address=elsewhere)
+def redirect(writer, to, inside=False):
+    """Let the links to other pages lead where ``to(anchor)`` says, or nowhere."""
+    for page in writer.pages:
+        kept = ArrayObject()
+        for reference in page.get("/Annots", ()):
+            link = reference.get_object()
+            uri = link.get("/A", {}).get("/URI", "")
+            if uri.startswith(AWAY):
+                place = to(uri.removeprefix(AWAY))
+                if not place:
+                    continue
+                if inside:
+                    del link["/A"]
+                    link[NameObject("/Dest")] = TextStringObject(place)
+                else:
+                    link["/A"][NameObject("/URI")] = TextStringObject(place)
+            kept.append(reference)
+        if "/Annots" in page:
+            page[NameObject("/Annots")] = kept
 
 
 def main():
     """Print the pages one by one and put them together."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--output", type=Path, default=build.BUILD / "book.pdf")
+    parser.add_argument("--output", type=Path, default=site.PDF)
     parser.add_argument("--code", action="store_true", help="print the code that the site folds")
     options = parser.parse_args()
-    if not build.SITE.exists():
+    if not site.SITE.exists():
         sys.exit("There is no site yet: `make book` builds it.")
-    settled, parts = settings()
+    book, parts = settings()
     with tempfile.TemporaryDirectory() as folder, chromium() as start_browser:
-        draft = Path(folder) / "book.pdf"
         print("Printing the pages one by one ...", flush=True)
-        book = Book(build.SITE, settled, parts, options.code)
+        printer = Printer(Path(folder), parts, book["title"], book["author"], options.code)
         try:
-            files, numbers = printed(book, Path(folder), start_browser)
-            put_together(book, files, draft)
+            printer.print(start_browser)
         except ValueError as error:
             sys.exit(str(error))
-        done = pdfread.Pdf(draft)
-        if done.places() != numbers:
-            sys.exit("The page numbers moved when the files were put together.")
-        alone = Path(folder) / "pdf"
-        chapters(book, files, alone, share.about(build.ROOT).address)
+        draft, alone = Path(folder) / "book.pdf", Path(folder) / "pdf"
+        count = printer.whole(draft)
+        address = (book.get("html", {}).get("baseurl") or "").rstrip("/")
+        printer.chapters(alone, f"{address}/" if address else "")
         options.output.parent.mkdir(exist_ok=True)
         shutil.copyfile(draft, options.output)
         shutil.rmtree(options.output.with_name("pdf"), ignore_errors=True)
         shutil.copytree(alone, options.output.with_name("pdf"))
-    print(f"{options.output}: {len(done.pages)} pages.")
+    if options.output == site.PDF:
+        site.PRINTED.write_text(site.fingerprint(site.sources()))
+    print(f"{options.output}: {count} pages.")
 
 
 if __name__ == "__main__":

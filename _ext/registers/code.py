@@ -11,6 +11,11 @@ _CLASS = re.compile(r"[A-Z]\w*[a-z]\w*")
 
 def claims_in(source):
     """Return the claims in Python ``source`` as a list of (names, problem)."""
+    return [claim[:2] for claim in claims_at(source)]
+
+
+def claims_at(source):
+    """Return the claims in Python ``source`` as a list of (names, problem, line)."""
     found = []
     for call in ast.walk(parsed(source)):
         if not isinstance(call, ast.Call):
@@ -26,7 +31,7 @@ def claims_in(source):
         problem = (
             "" if literal and len(literal) == len(call.args) else "its names must be written out"
         )
-        found.append((tuple(literal), problem))
+        found.append((tuple(literal), problem, call.lineno))
     return found
 
 

@@ -1,8 +1,7 @@
 """The register of results: every statement of the book, its executed claim, its code and its test.
 
 While pages are read, ``statements`` notes the anchors, the claims (``with claim("name") as c:`` in
-a code cell, with what the cell printed) and the references. The build then fails where a statement
-has no executed claim, or a claim states nothing (``checks``). From the same notes are written here
+a code cell, with what the cell printed) and the references. From these notes are written here
 
 ``{results-index}``
     every result by part and chapter, and the map of which chapter rests on which; beside it a
@@ -30,7 +29,6 @@ from sphinx.util.osutil import relative_uri
 
 from _ext.registers import (
     blocks,
-    checks,
     code,
     coursemap,
     graph,
@@ -558,7 +556,6 @@ def setup(app):
     app.add_post_transform(FillPlaces)
     app.connect("autodoc-process-docstring", link_results, priority=50)
     app.connect("env-updated", lists)
-    app.connect("env-check-consistency", checks.check)
     app.connect("html-collect-pages", chapter_pages)
     return {
         "version": "1",
