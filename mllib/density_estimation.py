@@ -12,20 +12,11 @@ from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 from scipy.special import gammaln
 
-from mllib.base import (
-    DensityEstimator,
-    check_array,
-    check_features,
-    check_fitted,
-    check_sample_weight,
-    check_scalar,
-    check_squares,
-    check_vector,
-    random_generator,
-)
-from mllib.explained import explain_errors
+from mllib.core.arrays import check_array, check_sample_weight, check_squares, check_vector
+from mllib.core.estimators import DensityEstimator, begin_fit, check_features, check_fitted
+from mllib.core.numerics import log_sum_exp, safe_log
+from mllib.core.scalars import check_scalar, random_generator
 from mllib.nearest_neighbours import neighbours
-from mllib.numerics import log_sum_exp, safe_log
 
 __all__ = [
     "BandwidthChoice",
@@ -551,6 +542,7 @@ class KernelDensity(DensityEstimator):
 
     def fit(self, X, y=None, sample_weight=None):
         """Store the sample and choose the bandwidth; return self."""
+        begin_fit(self, X)
         X = check_squares(check_array(X))
         w = check_sample_weight(sample_weight, len(X), ones=True)
         if isinstance(self.bandwidth, numbers.Real):
@@ -639,6 +631,3 @@ def _truth(weights, means, variances, d=None):
 def _gaussians(D, v, d):
     """Return N(.; 0, v I) at squared distances D in d dimensions."""
     return (2 * np.pi * v) ** (-d / 2) * np.exp(-D / (2 * v))
-
-
-explain_errors(globals())

@@ -12,28 +12,34 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from mllib.base import (
-    Clusterer,
-    Transformer,
+from mllib.core.arrays import (
     check_array,
-    check_choice,
-    check_features,
-    check_instance,
     check_result,
-    check_rng,
     check_sample_weight,
-    check_scalar,
     check_squares,
     check_vector,
-    convergence_warning,
-    keep_names,
-    map_over,
+)
+from mllib.core.chunks import as_passes, chunk_names, chunk_parts, reduce_chunks
+from mllib.core.compiled import compiled, compiling
+from mllib.core.errors import convergence_warning
+from mllib.core.estimators import (
+    Clusterer,
+    Transformer,
+    as_output,
+    begin_fit,
+    check_features,
+    check_parameters,
+)
+from mllib.core.numerics import centred_columns
+from mllib.core.parallel import map_over
+from mllib.core.scalars import (
+    check_choice,
+    check_instance,
+    check_rng,
+    check_scalar,
     random_generator,
 )
-from mllib.chunks import as_passes, chunk_names, chunk_parts, reduce_chunks
-from mllib.compiled import compiled, compiling
-from mllib.explained import explain_errors
-from mllib.numerics import centred_columns
+from mllib.core.tables import column_names, keep_names
 
 __all__ = [
     "Assignment",
@@ -508,7 +514,7 @@ def k_means_over_chunks(chunks, centres, *, max_iter=300, tol=0.0, workers=1):
     tol : float
         The run stops when a step lowers J by at most ``tol`` times J.
     workers : int or map-like callable
-        As in ``mllib.chunks.reduce_chunks``.
+        As in ``mllib.core.chunks.reduce_chunks``.
 
     Returns
     -------
@@ -1111,7 +1117,7 @@ class _Centres(Clusterer, Transformer):
 
     def transform(self, X):
         """Return the distance of each row to each centre, shape (m, K)."""
-        return cdist(check_features(self, X), self.cluster_centers_)
+        return as_output(self, cdist(check_features(self, X), self.cluster_centers_), X)
 
     def fit_transform(self, X, y=None, **options):
         """Fit and return the distances of the training rows to the centres."""
@@ -1196,6 +1202,7 @@ class KMeans(_Centres):
 
     def fit(self, X, y=None, sample_weight=None):
         """Cluster the rows of X; y is ignored; return self."""
+        begin_fit(self, X)
         X = check_array(X)
         w = check_sample_weight(sample_weight, len(X), ones=True)
         K = check_scalar(self.n_clusters, "n_clusters", low=1, integer=True)
@@ -1224,8 +1231,9 @@ class KMeans(_Centres):
         From one start the result is that of ``fit`` on all rows together. Starts that are drawn
         are drawn from the first chunk: mix the rows. There are no ``labels_``; ``predict`` gives
         those of each chunk. ``chunks`` is a list, or a function that returns an iterator;
-        ``workers`` is as in ``mllib.chunks.reduce_chunks``.
+        ``workers`` is as in ``mllib.core.chunks.reduce_chunks``.
         """
+        check_parameters(self)
         again = as_passes(chunks)
         K = check_scalar(self.n_clusters, "n_clusters", low=1, integer=True)
         if isinstance(self.init, str):
@@ -1334,6 +1342,7 @@ class MiniBatchKMeans(_Centres):
 
     def fit(self, X, y=None):
         """Start anew and pass over the rows ``max_iter`` times; return self."""
+        begin_fit(self, X)
         X = check_array(X)
         size = check_scalar(self.batch_size, "batch_size", low=1, integer=True)
         passes = check_scalar(self.max_iter, "max_iter", low=1, integer=True)
@@ -1347,13 +1356,13 @@ class MiniBatchKMeans(_Centres):
 
     def partial_fit(self, X, y=None):
         """Take one step with X as the batch; the first call also draws the start from it."""
+        check_parameters(self)
         started = hasattr(self, "n_features_in_")
+        if not started:
+            keep_names(self, column_names(X))
         X = check_features(self, X) if started else check_array(X)
         if not started:
             self._begin(X, random_generator(self.random_state))
         self.n_iter_ += 1
         self._step(X)
         return self._finish(X)
-
-
-explain_errors(globals())

@@ -1,6 +1,6 @@
 """Compiled loops whose code has been changed in this process: as plain Python, or compiled anew.
 
-What ``mllib.compiled`` keeps on disk and in memory knows files and no change in memory. Here a
+What ``mllib.core.compiled`` keeps on disk and in memory knows files and no change in memory. Here a
 changed loop, and the loops that call it, are taken from there; the others stay compiled.
 """
 

@@ -17,7 +17,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "chapters").glob("*/*.ipynb"))
-MODULES = sorted(p for p in (ROOT / "mllib").glob("*.py") if p.stem not in ("__init__", "base"))
+MODULES = sorted(p for p in (ROOT / "mllib").glob("*.py") if p.stem != "__init__")
 
 #: The order of the chapters of the whole book, which is the order in which modules may import.
 ORDER = """
@@ -348,13 +348,12 @@ def imports(path):
 @each_module
 def test_arrows_run_one_way(path):
     order = [slug.replace("-", "_") for slug in ORDER]
-    allowed = {f"mllib.{name}" for name in "base numerics compiled chunks explained".split()}
-    if path.stem in order:
-        allowed |= {f"mllib.{name}" for name in order[: order.index(path.stem)]}
+    allowed = {f"mllib.core.{p.stem}" for p in (ROOT / "mllib" / "core").glob("*.py")}
+    allowed |= {f"mllib.{name}" for name in order[: order.index(path.stem)]}
     for name in imports(path):
         top = name.split(".")[0]
         known = sys.stdlib_module_names | {"numpy", "scipy", "mllib"}
-        assert top in known or (path.stem, top) == ("compiled", "numba"), name
+        assert top in known, name
         if top == "mllib":
             assert name in allowed, f"{path.stem} must not import {name}"
 
@@ -493,7 +492,7 @@ def test_places_outside_the_project_are_found():
         "../a.md",
     ]
     assert places_outside("tests/a.py", '"../../a.md"') == ["../../a.md"]
-    assert places_outside("tests/a.py", 'href="../../b.html" and ../mllib/base.py') == []
+    assert places_outside("tests/a.py", 'href="../../b.html" and ../mllib/pca.py') == []
     assert places_outside("README.md", f"https://example.org{here}/a and ~{here}/b") == []
 
 

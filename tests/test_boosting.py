@@ -13,6 +13,7 @@ from sklearn.ensemble import AdaBoostClassifier as PeerAdaBoost
 from sklearn.ensemble import GradientBoostingClassifier as PeerClassifier
 from sklearn.ensemble import GradientBoostingRegressor as PeerRegressor
 from sklearn.exceptions import ConvergenceWarning
+from uncompiled import uncompiled
 
 import mllib.boosting as module
 from mllib.boosting import (
@@ -39,7 +40,6 @@ from mllib.boosting import (
     staged_scores,
     vote_weight,
 )
-from mllib.compiled import uncompiled
 from mllib.trees import DecisionTreeClassifier, apply, grow
 
 

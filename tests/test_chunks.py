@@ -1,13 +1,11 @@
 """Work that splits: workers, statistics of chunks that add up, fits that never see all the data."""
 
-import io
 import os
 import signal
 import subprocess
 import sys
 import textwrap
 import time
-import weakref
 from functools import partial
 from pathlib import Path
 
@@ -16,10 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mllib import base
-from mllib.base import Progress, map_over, stream_over
 from mllib.bias_variance import FixedDesign, decompose
-from mllib.chunks import (
+from mllib.core.chunks import (
     ChunkError,
     as_passes,
     chunk_parts,
@@ -28,6 +24,7 @@ from mllib.chunks import (
     reduce_chunks,
     tree_sum,
 )
+from mllib.core.parallel import map_over, stream_over
 from mllib.discriminant_analysis import (
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
@@ -86,10 +83,6 @@ def die_once(item):
     return number * 10
 
 
-def die_always(item):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
 @pytest.mark.parametrize("workers", [1, 2, -1, map])
 def test_results_come_in_the_order_of_the_items(workers):
     assert map_over(square, iter(range(23)), workers) == [i * i for i in range(23)]
@@ -105,20 +98,15 @@ def test_an_error_in_a_worker_arrives_with_its_cause():
 
 def test_the_work_of_a_killed_worker_is_done_again(tmp_path):
     items = [(i, str(tmp_path)) for i in range(12)]
-    assert map_over(die_once, items, 2) == [10 * i for i in range(12)]
+    assert list(stream_over(die_once, items, 2)) == [10 * i for i in range(12)]
     assert (tmp_path / "died").exists()
-
-
-def test_work_that_kills_every_worker_is_given_up():
-    with pytest.raises(RuntimeError, match="killed four times"):
-        map_over(die_always, [1], 2)
 
 
 def test_an_interrupt_ends_all_workers(tmp_path):
     code = f"""
         import os, signal, time
         from pathlib import Path
-        from mllib.base import map_over
+        from mllib.core.parallel import map_over
         def slow(i):
             Path({str(tmp_path)!r}, str(os.getpid())).touch()
             time.sleep(60)
@@ -150,54 +138,6 @@ def test_futures_of_a_map_are_waited_for():
         assert map_over(square, range(5), submit) == [0, 1, 4, 9, 16]
 
 
-def wait_for_others(item):
-    """Return the item's number; number 0 ends only when four others have left their marks."""
-    number, folder = item
-    if number:
-        (Path(folder) / str(number)).touch()
-    patience = time.monotonic() + 60
-    while number == 0 and len(list(Path(folder).iterdir())) < 4:
-        assert time.monotonic() < patience, "nobody works while the first item is waited for"
-        time.sleep(0.01)
-    return number
-
-
-def test_a_slow_first_item_does_not_stop_the_others_and_a_few_results_wait_behind_it(tmp_path):
-    read = []
-    items = ((i, str(tmp_path)) for i in range(12) if not read.append(i))
-    results = stream_over(wait_for_others, items, 2)
-    assert next(results) == 0
-    assert read == [0, 1, 2, 3, 4]  # two at work and, behind the oldest, at most twice as many
-    assert len(list(tmp_path.iterdir())) == 4
-    assert list(results) == list(range(1, 12))
-
-
-class Item:
-    """A number that can be followed by weak references."""
-
-    def __init__(self, value):
-        self.value = value
-
-    def __mul__(self, other):
-        return self.value * other.value
-
-
-def test_the_items_of_waiting_results_are_let_go():
-    alive, before = weakref.WeakSet(), []
-
-    def source():
-        for i in range(20):
-            before.append(len(alive))
-            item = Item(i)
-            alive.add(item)
-            yield item
-            del item
-
-    results = stream_over(square, source(), 2)
-    assert list(results) == [i * i for i in range(20)]
-    assert max(before) <= 2, before
-
-
 def test_the_number_of_cores_decides_nothing(monkeypatch):
     groups = []
 
@@ -218,25 +158,8 @@ def test_the_number_of_cores_decides_nothing(monkeypatch):
     assert groups[5:] == [5, 2]
 
 
-def test_futures_are_let_go_once_they_are_read():
-    from concurrent.futures import Future
-
-    alive = weakref.WeakSet()
-
-    def submit(function, items):
-        futures = [Future() for _ in items]
-        for future, item in zip(futures, items):
-            future.set_result(function(item))
-        alive.update(futures)
-        return futures
-
-    held = [(result, len(alive)) for result in stream_over(square, list(range(6)), submit)]
-    assert [result for result, _ in held] == [i * i for i in range(6)]
-    assert [count for _, count in held] == [6, 5, 4, 3, 2, 1]
-
-
 def test_a_stream_reads_only_what_its_workers_hold():
-    for workers, most in ((1, 1), (2, 5), (map, 3)):
+    for workers, most in ((1, 1), (2, 3), (map, 3)):
         held = read = 0
 
         def source():
@@ -279,30 +202,6 @@ def test_restarts_do_not_depend_on_the_workers(model):
     fits = [model(n_init=3, random_state=1, workers=w).fit(X) for w in (1, 2, map)]
     assert all(fit.means_.tobytes() == fits[0].means_.tobytes() for fit in fits)
     assert all(fit.trace_.tobytes() == fits[0].trace_.tobytes() for fit in fits)
-
-
-def test_a_bar_is_shown_only_to_somebody_and_only_after_two_seconds(monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    monkeypatch.setenv("MLLIB_PROGRESS", "1")
-    for stream, patience, shown in (
-        (Terminal(), 0.0, True),
-        (io.StringIO(), 0.0, False),
-        (Terminal(), 2.0, False),
-    ):
-        monkeypatch.setattr(sys, "stderr", stream)
-        bar = Progress(10, patience=patience)
-        bar.start -= 0.01
-        bar.show(5)
-        bar.close()
-        assert ("5 of 10" in stream.getvalue()) == shown
-        assert stream.getvalue().endswith("\r") == shown
-    monkeypatch.setenv("MLLIB_PROGRESS", "0")
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    assert not Progress(10).visible
-    assert base._watched()
 
 
 # Reduction -----------------------------------------------------------------------------------

@@ -29,7 +29,8 @@ from sklearn.utils.estimator_checks import (
 )
 
 import mllib
-from mllib.base import Estimator, Transformer, column_names
+from mllib.core.estimators import Estimator, Transformer
+from mllib.core.tables import column_names
 
 #: Settings other than the defaults, where the data of the checks ask for them.
 SETTINGS = {

@@ -11,6 +11,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor as Rival
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, WhiteKernel
 
 from mllib.bayesian_regression import isotropic_posterior
+from mllib.core.numerics import squared_distances
 from mllib.course.datasets import sunspots
 from mllib.gaussian_processes import (
     GaussianProcessRegressor,
@@ -27,7 +28,6 @@ from mllib.gaussian_processes import (
 )
 from mllib.kernels import KernelRidge, linear_kernel, polynomial_kernel, rbf_kernel
 from mllib.linear_algebra import numeric_gradient
-from mllib.numerics import squared_distances
 from mllib.probability import gaussian_conditional
 
 RNG = np.random.default_rng(0)

@@ -10,10 +10,10 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
+from uncompiled import uncompiled
 
 import mllib.hidden_markov_models as hmm
-from mllib.base import NotFittedError
-from mllib.compiled import uncompiled
+from mllib.core.errors import NotFittedError
 from mllib.hidden_markov_models import (
     HMM,
     CategoricalEmission,

@@ -12,9 +12,9 @@ from scipy.cluster import hierarchy
 from scipy.sparse.csgraph import minimum_spanning_tree as scipy_tree
 from scipy.spatial.distance import pdist, squareform
 from sklearn.cluster import AgglomerativeClustering as Peer
+from uncompiled import uncompiled
 
 import mllib.hierarchical_clustering as module
-from mllib.compiled import uncompiled
 from mllib.course.datasets import iris
 from mllib.hierarchical_clustering import (
     AgglomerativeClustering,

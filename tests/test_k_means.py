@@ -14,10 +14,11 @@ from sklearn.cluster import KMeans as PeerKMeans
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, calinski_harabasz_score
+from uncompiled import uncompiled
 
 import mllib.k_means as module
-from mllib.chunks import ChunkError
-from mllib.compiled import compiling, uncompiled
+from mllib.core.chunks import ChunkError
+from mllib.core.compiled import compiling
 from mllib.k_means import (
     KMeans,
     MiniBatchKMeans,

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from mllib.core.numerics import centred_columns
 from mllib.course.datasets import breast_cancer, longley
 from mllib.decision_theory import add_intercept
 from mllib.least_squares import (
@@ -25,7 +26,6 @@ from mllib.least_squares import (
     regression_statistics,
     simple_fit,
 )
-from mllib.numerics import centred_columns
 
 
 def gauss_jordan(A, b):

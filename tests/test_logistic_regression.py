@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as Theirs
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.metrics import roc_curve as their_roc
+from uncompiled import uncompiled
 
-from mllib.compiled import uncompiled
 from mllib.course.datasets import breast_cancer, digits, iris, spector
 from mllib.decision_theory import Standardizer, add_intercept, one_hot
 from mllib.linear_algebra import numeric_gradient, numeric_jacobian

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from scipy.optimize import minimize
 
-from mllib.base import ConvergenceWarning
+from mllib.core.errors import ConvergenceWarning
 from mllib.mixtures_and_em import (
     GaussianMixture,
     InverseWishart,

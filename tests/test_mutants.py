@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mllib.compiled import compiled
+from mllib.core.compiled import compiled
 
 
 class Word(NamedTuple):

@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import multivariate_normal, norm
 from sklearn import naive_bayes as peer
 from sklearn.datasets import load_digits, load_iris
+from uncompiled import uncompiled
 
-from mllib.compiled import uncompiled
 from mllib.decision_theory import posterior
 from mllib.estimation import categorical_map, categorical_mle, gaussian_mle
 from mllib.naive_bayes import (

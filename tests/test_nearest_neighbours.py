@@ -12,8 +12,8 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits, load_iris
 from sklearn.neighbors import KNeighborsClassifier as PeerClassifier
 from sklearn.neighbors import KNeighborsRegressor as PeerRegressor
+from uncompiled import uncompiled
 
-from mllib.compiled import uncompiled
 from mllib.nearest_neighbours import (
     KNeighborsClassifier,
     KNeighborsRegressor,

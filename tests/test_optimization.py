@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from mllib.base import ConvergenceWarning
+from mllib.core.errors import ConvergenceWarning
 from mllib.optimization import (
     Infeasible,
     Program,

@@ -42,6 +42,7 @@ from mllib import (
     optimization,
     probability,
 )
+from mllib.core.numerics import squared_distances
 from mllib.decision_theory import add_intercept
 from mllib.hidden_markov_models import (
     HMM,
@@ -66,7 +67,6 @@ from mllib.linear_algebra import (
     svd_solve,
 )
 from mllib.mixtures_and_em import GaussianMixture, MixtureParams
-from mllib.numerics import squared_distances
 from mllib.pac_learning import erm, linear_dichotomies
 from mllib.perceptron import Perceptron, perceptron
 from mllib.ridge_and_lasso import (

@@ -10,8 +10,8 @@ from sklearn import decomposition, manifold
 from sklearn.datasets import make_swiss_roll
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from uncompiled import uncompiled
 
-from mllib.compiled import uncompiled
 from mllib.course.datasets import breast_cancer, digits, us_arrests
 from mllib.decision_theory import Standardizer
 from mllib.discriminant_analysis import LinearDiscriminantAnalysis

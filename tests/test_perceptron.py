@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from uncompiled import uncompiled
 
-from mllib.compiled import uncompiled
 from mllib.decision_theory import add_intercept
 from mllib.perceptron import (
     BatchPerceptron,

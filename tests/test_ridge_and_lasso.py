@@ -8,9 +8,9 @@ import pytest
 from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.stats import norm
+from uncompiled import uncompiled
 
-from mllib.base import ConvergenceWarning
-from mllib.compiled import uncompiled
+from mllib.core.errors import ConvergenceWarning
 from mllib.decision_theory import add_intercept
 from mllib.linear_algebra import numeric_gradient, outer_product_sum, svd_solve
 from mllib.ridge_and_lasso import (

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mllib.bias_variance import FixedDesign, decompose
-from mllib.chunks import ChunkError, column_moments, reduce_chunks, tree_sum
+from mllib.core.chunks import ChunkError, column_moments, reduce_chunks, tree_sum
 from mllib.discriminant_analysis import LinearDiscriminantAnalysis
 from mllib.estimation import mc_bias_variance
 from mllib.least_squares import LinearRegression

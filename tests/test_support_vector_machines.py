@@ -7,8 +7,8 @@ import warnings
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from uncompiled import uncompiled
 
-from mllib.compiled import uncompiled
 from mllib.decision_theory import hinge
 from mllib.support_vector_machines import (
     SVC,

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris
 from sklearn.tree import DecisionTreeClassifier as PeerClassifier
 from sklearn.tree import DecisionTreeRegressor as PeerRegressor
+from uncompiled import uncompiled
 
 import mllib.trees as module
-from mllib.compiled import uncompiled
 from mllib.trees import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,

@@ -1,45 +1,19 @@
-"""Damaged calls: one argument at a time is wrong, and what the caller reads names it.
-
-A seeded sample of what ``tests/damaged.py`` makes of the doctests' calls, with a fixed budget;
-``python tests/damaged.py`` runs them all. The defects that such calls have found have tests of
-their own, here where they belong to no module.
-"""
+"""What all estimators share: hyperparameters, arrays of other kinds, sentences of errors."""
 
 import threading
 
 import numpy as np
 import pandas as pd
 import pytest
-from damaged import REGISTER, cases, modules, prepare, registered, survey
 
-from mllib.base import Estimator, as_array, check_array, check_parameters, check_targets, map_over
-from mllib.explained import explain_errors
+from mllib.core.arrays import as_array, check_array, check_targets
+from mllib.core.estimators import Estimator, check_parameters
+from mllib.core.parallel import map_over
 from mllib.forests import RandomForestClassifier
 from mllib.least_squares import LinearRegression
-from mllib.linear_algebra import numeric_gradient
 from mllib.naive_bayes import GaussianNB
 from mllib.perceptron import Perceptron
 from mllib.ridge_and_lasso import Lasso, Ridge, ridge
-
-SEED, MODULES, CALLS = 20, 12, 600
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_damaged_calls_say_which_argument_it_is():
-    rng = np.random.default_rng(SEED)
-    chosen = cases(prepare(among=[modules()[i] for i in rng.permutation(len(modules()))[:MODULES]]))
-    picked = rng.permutation(len(chosen))[:CALLS]
-    rows = survey([chosen[i] for i in picked], seconds=5)
-    found = [row for row in rows if row[0] in ("unnamed", "own", "deep", "nan")]
-    assert [row for row in found if not registered(row)] == []
-    assert len(found) <= 5  # of all 63,000 cases 22, each registered
-    assert sum(row[0] == "named" for row in rows) > 0.4 * len(rows)
-
-
-def test_every_entry_of_the_register_has_its_reason():
-    assert len(REGISTER) < 50
-    assert all(len(reason) > 20 for reason in REGISTER.values())
-
 
 # What hyperparameters of all estimators share ----------------------------------------------------
 
@@ -123,73 +97,12 @@ def test_a_huge_number_of_workers_starts_few_processes():
     assert threading.active_count() <= before + 4
 
 
-# Explained errors --------------------------------------------------------------------------------
-
-
-def double(x, n=2):
-    """Return n x.
-
-    Parameters
-    ----------
-    x : array of shape (n,)
-    n : int
-    """
-    if n == 7:
-        raise KeyError("seven")
-    return n * np.asarray(x) / np.asarray(x).max()
-
-
-def twice(f, x):
-    """Return f(f(x)).
-
-    Parameters
-    ----------
-    f : callable
-    x : float
-    """
-    return f(f(x))
-
-
-def explained(function):
-    names = {"__all__": [function.__name__], function.__name__: function}
-    explain_errors(names)
-    return names[function.__name__]
-
-
-@pytest.mark.parametrize(
-    ("x", "n", "message"),
-    [
-        (None, 2, r"x must be an array of shape \(n,\), got None"),
-        ([[1.0], [1.0, 2.0]], 2, r"x must be an array of shape \(n,\), got"),
-        ([1.0], None, "n must be an int, got None"),
-        ([1.0], "a" * 500, "n must be an int, got 'a{70,}"),
-        ([], 2, "x is empty: zero-size array"),
-        ("red", 2, "x must be an array"),
-        ([1.0], "red", "n must be an int, got 'red'"),
-    ],
-)
-def test_a_foreign_error_is_explained_by_the_documentation(x, n, message):
-    function = explained(double)
-    assert function([1.0, 2.0]).tolist() == [1.0, 2.0]
-    assert function.__doc__ == double.__doc__
-    with np.errstate(all="ignore"), pytest.raises((TypeError, ValueError), match=message) as info:
-        function(x, n)
-    assert len(str(info.value)) < 250
-
-
-def test_what_is_nobodys_fault_passes_as_it_is():
-    function = explained(double)
-    with pytest.raises(TypeError, match="missing 1 required positional argument: 'x'"):
-        function()
-    with pytest.raises(ZeroDivisionError):  # of the caller's own function
-        numeric_gradient(lambda v: 1 / 0, [1.0])
-    with pytest.raises(TypeError, match="f must be a callable, got 3"):
-        explained(twice)(3, 0.0)
+# Sentences ----------------------------------------------------------------------------------
 
 
 def test_sentences_of_the_library_name_what_the_caller_gave():
     X, y = np.arange(6.0)[:, None], [0, 0, 1, 0, 1, 1]
-    with pytest.raises(ValueError, match="var_floor must be a float, got nan"):
+    with pytest.raises(ValueError, match=r"var_floor must be a number in \[0, 1\], got nan"):
         GaussianNB(var_floor=np.nan).fit(X, y)
     with pytest.raises(ValueError, match="y must have 6 entries, got 5"):
         ridge(X, y[:5], 1.0)

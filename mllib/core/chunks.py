@@ -13,15 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mllib.base import (
-    Progress,
-    as_array,
-    check_array,
-    check_sample_weight,
-    column_names,
-    stream_over,
-)
-from mllib.numerics import centred_columns
+from mllib.core.arrays import as_array, check_array, check_sample_weight
+from mllib.core.numerics import centred_columns
+from mllib.core.parallel import stream_over
+from mllib.core.tables import column_names
 
 __all__ = [
     "ChunkError",
@@ -146,11 +141,11 @@ def reduce_chunks(statistic, chunks, workers=1, *, merge=operator.add, in_flight
     chunks : iterable
         Of chunks, or of functions that return one.
     workers : int or map-like callable
-        As in ``mllib.base.map_over``. The result does not depend on it.
+        As in ``mllib.core.parallel.map_over``. The result does not depend on it.
     merge : callable
         How two statistics are added.
     in_flight : int, optional
-        Chunks at work at a time, as in ``mllib.base.stream_over``; by default one for each worker.
+        Chunks at work at a time; by default one for each worker.
 
     Returns
     -------
@@ -170,12 +165,11 @@ def reduce_chunks(statistic, chunks, workers=1, *, merge=operator.add, in_flight
     >>> reduce_chunks(len, [np.ones((2, 3)), np.ones((4, 3))])
     Total(value=6, chunks=2, width=3, names=None)
     """
-    failures, seen, first, bar = {}, [0], [], Progress()
+    failures, seen, first = {}, [0], []
 
     def good(outcomes):
         for i, outcome in enumerate(outcomes):
             seen[0] = i + 1
-            bar.show(i + 1)
             if outcome.error is None and not first:
                 first.extend((i, outcome))
             if outcome.error is None:
@@ -189,7 +183,6 @@ def reduce_chunks(statistic, chunks, workers=1, *, merge=operator.add, in_flight
         raise ValueError(f"chunks must be an iterable of chunks, got {type(chunks).__name__}.")
     outcomes = stream_over(_Statistic(statistic), chunks, workers, in_flight=in_flight)
     value = tree_sum(good(outcomes), merge)
-    bar.close()
     columns = (first[1].width, first[1].names) if first else (None, None)
     total = Total(value, seen[0] - len(failures), *columns)
     if failures:
