@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mllib.core.arrays import check_array, check_square, check_squares
+from mllib.core.arrays import check_array, check_size, check_square
 from mllib.core.compiled import compiled
 from mllib.core.estimators import Clusterer, begin_fit
 from mllib.core.scalars import check_choice, check_scalar
@@ -290,7 +290,7 @@ def linkage(X, method="average", *, metric="euclidean", algorithm="auto"):
     height = np.empty(len(X) - 1)
     squares = method in ("ward", "centroid")
     if squares or (isinstance(metric, str) and metric == "euclidean"):
-        check_squares(X)
+        check_size(X)
     if algorithm == "spanning-tree" and metric == "euclidean":
         squares = True
         looked_at = spanning_tree_of_points(np.ascontiguousarray(X), pairs, height)
@@ -494,7 +494,7 @@ def divide(X, K, *, exact_up_to=10):
     >>> divide([[0.0], [1.0], [9.0], [5.0]], 3).labels
     array([0, 0, 1, 2])
     """
-    X = check_squares(check_array(X))
+    X = check_array(X)
     check_scalar(K, "K", low=1, integer=True)
     check_scalar(exact_up_to, "exact_up_to", low=1, high=16, integer=True)
     distinct = len(np.unique(X, axis=0))

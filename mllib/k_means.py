@@ -16,7 +16,7 @@ from mllib.core.arrays import (
     check_array,
     check_result,
     check_sample_weight,
-    check_squares,
+    check_size,
     check_vector,
 )
 from mllib.core.chunks import as_passes, chunk_names, chunk_parts, reduce_chunks
@@ -901,7 +901,7 @@ def best_partition(X, K):
     X = check_array(X)
     check_scalar(K, "K", low=1, high=len(X), integer=True)
     every = partitions(len(X), K)
-    Z = check_squares(centred_columns(X)[0])
+    Z = check_size(centred_columns(X)[0])
     J = np.full(len(every), np.einsum("ij,ij->", Z, Z))
     for k in range(K):
         member = (every == k).astype(np.float64)
@@ -954,7 +954,7 @@ def best_partition_on_line(x, K):
     >>> best_partition_on_line([5.0, 0.0, 1.0, 6.0], 2)
     Partition(labels=array([1, 0, 0, 1]), objective=1.0)
     """
-    x = check_squares(check_vector(x, "x"), "x")
+    x = check_size(check_vector(x, "x"), "x")
     check_scalar(K, "K", low=1, high=len(x), integer=True)
     order = np.argsort(x, kind="stable")
     best = np.full((K + 1, len(x) + 1), np.inf)
@@ -994,7 +994,7 @@ def single_moves(X, labels, K):
     >>> single_moves([[0.0], [0.0], [0.5], [1.0]], [0, 0, 0, 1], 2)[2].round(4)
     array([ 0.    , -0.0417])
     """
-    X = check_squares(check_array(X))
+    X = check_array(X)
     labels, K = _check_partition(labels, len(X), K)
     centres, rows = update(X, labels, K), np.arange(len(X))
     counts = np.bincount(labels, minlength=K).astype(float)
@@ -1037,7 +1037,7 @@ def calinski_harabasz(X, labels):
     labels, K = _check_partition(labels, len(X))
     if not 1 < K < len(X):
         raise ValueError(f"labels must take between 2 and {len(X) - 1} values, they take {K}.")
-    Z = check_squares(centred_columns(X)[0])
+    Z = check_size(centred_columns(X)[0])
     centres = update(Z, labels, K)
     between = np.bincount(labels) @ (centres**2).sum(axis=1)
     within = inertia(Z, centres, labels)

@@ -17,7 +17,6 @@ from mllib.core.arrays import (
     check_result,
     check_sample_weight,
     check_square,
-    check_squares,
     check_vector,
 )
 from mllib.core.chunks import (
@@ -944,7 +943,7 @@ def _expect_chunk(chunk, params):
 
 def _chunk_moments(chunk):
     X, _, s = chunk_parts(chunk, ("X", "y", "sample_weight"), 1)
-    X = check_squares(check_array(X))
+    X = check_array(X)
     return column_moments(X, None if s is None else check_sample_weight(s, len(X), chunk=True))
 
 
@@ -1438,7 +1437,7 @@ class GaussianMixture(DensityEstimator):
         taken as one row with a weight.
         """
         begin_fit(self, X)
-        X = check_squares(check_array(X, min_samples=2))
+        X = check_array(X, min_samples=2)
         s = check_sample_weight(sample_weight, len(X))
         K, family = self.n_components, self.covariance_type
         check_scalar(K, "n_components", low=1, integer=True)

@@ -19,8 +19,8 @@ from mllib.core.arrays import (
     check_array,
     check_kernel_values,
     check_sample_weight,
+    check_size,
     check_square,
-    check_squares,
     check_vector,
 )
 from mllib.core.chunks import chunk_parts, reduce_chunks
@@ -301,7 +301,7 @@ def principal_components(X, k=None, *, weights=None, center=True, method="auto")
     >>> found.V.ravel(), found.variances.round(4)
     (array([0.6, 0.8]), array([16.6667]))
     """
-    X, k = check_squares(check_array(X, min_samples=2)), _check_k(k)
+    X, k = check_array(X, min_samples=2), _check_k(k)
     check_choice(method, "method", ("auto", "svd", "covariance", "gram"))
     if not isinstance(center, (bool, np.bool_)):
         raise ValueError(f"center must be True or False, got {center!r}.")
@@ -576,7 +576,7 @@ def kernel_scores(k_x, components):
 
 def _check_distances(D):
     """Return D as a symmetric matrix of distances with the diagonal 0."""
-    D = check_squares(check_square(D, "D", symmetric=True), "D")
+    D = check_size(check_square(D, "D", symmetric=True), "D")
     if (D < 0).any() or (np.diag(D) != 0).any():
         raise ValueError(
             "D must hold distances: no entry below 0, and 0 on the diagonal; turn similarities "
@@ -718,7 +718,7 @@ def _connecting(X):
 def _chunk_moments(chunk):
     """Return the moments of a chunk X, (X, y) or (X, y, sample_weight)."""
     X, _, weights = chunk_parts(chunk, ("X", "y", "sample_weight"), 1)
-    X = check_squares(check_array(X))
+    X = check_array(X)
     if weights is not None and not check_sample_weight(weights, len(X), chunk=True).any():
         return None
     return moments(X, weights)
@@ -912,7 +912,7 @@ class KernelPCA(Transformer):
             X, s = X[s > 0], s[s > 0]
             self._weights = s
         if isinstance(self.kernel, str) and self.kernel != "precomputed":
-            check_squares(X)
+            check_size(X)
         centre = X.mean(axis=0) if self.kernel == "linear" else 0.0
         k = self._k = self._choose(X)
         K = X if k is None else k(X - centre, X - centre)
@@ -987,7 +987,7 @@ class Isomap(Transformer):
             If the graph of ``n_neighbors`` neighbours is in several pieces, with their number.
         """
         begin_fit(self, X)
-        X = check_squares(check_array(X, min_samples=2))
+        X = check_array(X, min_samples=2)
         check_scalar(self.n_components, "n_components", low=1, integer=True)
         by_hand = self.n_neighbors is not None
         graph = neighbourhood_graph(X, self.n_neighbors) if by_hand else _connecting(X)

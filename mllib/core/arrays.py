@@ -24,8 +24,8 @@ __all__ = [
     "check_result",
     "check_sample_weight",
     "check_signs",
+    "check_size",
     "check_square",
-    "check_squares",
     "check_target_length",
     "check_target_shape",
     "check_targets",
@@ -95,7 +95,7 @@ def _check_finite(X, name):
         raise ValueError(f"Input {name} contains {what}: remove or replace those entries first.")
 
 
-def check_array(X, name="X", *, min_samples=1, finite=True):
+def check_array(X, name="X", *, min_samples=1, finite=True, any_size=False):
     """Return ``X`` as a float64 array of shape (n, d), or say what is wrong with it.
 
     Parameters
@@ -137,6 +137,7 @@ def check_array(X, name="X", *, min_samples=1, finite=True):
         )
     if finite:
         _check_finite(X, name)
+        return X if any_size else check_size(X, name)
     return X
 
 
@@ -161,17 +162,21 @@ def check_result(result, name):
     return result
 
 
-def check_squares(X, name="X"):
-    """Return X unless sums of squares of its entries would overflow, or all of them underflow."""
-    largest = max(X.max(initial=0.0), -X.min(initial=0.0))
-    if largest > 1e150 or 0 < largest < 1e-150:
-        raise ValueError(f"{name} is too large or too small to be squared: divide by a unit.")
+def check_size(X, name="X"):
+    """Return X unless squares of its entries overflow or underflow: 0, or 1e-150 to 1e150."""
+    size = np.abs(X)
+    bad = (size > 1e150) | ((size < 1e-150) & (size > 0))
+    if bad.any():
+        raise ValueError(
+            f"{name} holds {X[bad].flat[0]:.3g}, but entries must be 0 or between 1e-150 and 1e150 "
+            f"in size: divide by a unit."
+        )
     return X
 
 
 def check_square(A, name, *, size=None, symmetric=False):
     """Return ``A`` as a float64 square matrix, symmetric up to rounding where asked."""
-    A = check_array(A, name)
+    A = check_array(A, name, any_size=True)
     if A.shape[0] != A.shape[1] or (size is not None and A.shape[0] != size):
         wanted = "square" if size is None else f"of shape ({size}, {size})"
         raise ValueError(f"{name} must be {wanted}, got shape {A.shape}.")
@@ -299,7 +304,7 @@ def check_targets(y, estimator="regressor"):
     """Return a regression target as a finite float64 vector of shape (n,)."""
     y = as_float(check_target_shape(y, estimator), "y")
     _check_finite(y, "y")
-    return y
+    return check_size(y, "y")
 
 
 def check_X_y(X, y, estimator, *, min_samples=1, min_classes=2):

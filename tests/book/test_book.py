@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import yaml
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "chapters").glob("*/*.ipynb"))
 MODULES = sorted(p for p in (ROOT / "mllib").glob("*.py") if p.stem != "__init__")
 

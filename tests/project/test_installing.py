@@ -3,7 +3,7 @@
 No interpreter of that version is needed: pip only asks a registry which wheels it has. Where none
 answers the tests are left out by name; try again with
 
-    .venv/bin/python -m pytest -p no:nbval tests/test_installing.py
+    .venv/bin/python -m pytest -p no:nbval tests/project/test_installing.py
 """
 
 import platform
@@ -19,14 +19,14 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 VERSIONS = ["3.11", "3.12", "3.13", "3.14"]
 MACHINE = {"AMD64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platform.machine())
 #: Linux with glibc 2.17 to 2.28 (Debian 10, Ubuntu 18.10 and all that came later).
 PLATFORMS = [f"manylinux_2_{minor}_{MACHINE}" for minor in range(28, 16, -1)]
 PLATFORMS += [f"manylinux{name}_{MACHINE}" for name in ("2014", "2010", "1")]
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--retries", "1", "--timeout"]
-AGAIN = ".venv/bin/python -m pytest -p no:nbval tests/test_installing.py"
+AGAIN = ".venv/bin/python -m pytest -p no:nbval tests/project/test_installing.py"
 
 
 def requirements():

@@ -3,7 +3,7 @@
 The build needs a newer setuptools than most environments have. Where no package registry answers
 it is left out by name; try again with
 
-    .venv/bin/python -m pytest -p no:nbval tests/test_package.py
+    .venv/bin/python -m pytest -p no:nbval tests/project/test_package.py
 """
 
 import io
@@ -23,8 +23,8 @@ import numpy
 import pytest
 import scipy
 
-ROOT = Path(__file__).resolve().parent.parent
-AGAIN = ".venv/bin/python -m pytest -p no:nbval tests/test_package.py"
+ROOT = Path(__file__).resolve().parents[2]
+AGAIN = ".venv/bin/python -m pytest -p no:nbval tests/project/test_package.py"
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
 PAGE = ROOT / "chapters" / "using-mllib.md"
 BUILD = "import sys; from setuptools import build_meta as b; print(getattr(b, sys.argv[1])('.out'))"
@@ -65,7 +65,7 @@ def built(tmp_path_factory):
         shutil.copy(ROOT / name, tree)
     shutil.copy(ROOT / "conftest.py", tree)
     ignore = shutil.ignore_patterns("__pycache__", "*.pyc")
-    for name in ("mllib", "tests"):
+    for name in ("mllib", "tests", "tools"):
         shutil.copytree(ROOT / name, tree / name, ignore=ignore)
     (tree / "build" / "lib" / "mllib").mkdir(parents=True)  # what an older build may have left
     (tree / "build" / "lib" / "mllib" / "stale.py").write_text("raise SystemExit\n")
@@ -156,14 +156,14 @@ def test_the_tests_of_the_source_distribution_run(built):
     source = built[0]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:nbval"]
     options = {"cwd": source, "capture_output": True, "text": True}
-    collected = subprocess.run([*command, "--collect-only", "tests"], **options)
+    collected = subprocess.run([*command, "--collect-only", "tests/library"], **options)
     assert collected.returncode == 0, collected.stdout[-2000:]
-    found = set(re.findall(r"tests/test_(\w+)\.py", collected.stdout))
+    found = set(re.findall(r"tests/library/test_(\w+)\.py", collected.stdout))
     modules = {path.stem for path in (ROOT / "mllib").glob("*.py")}
-    there = {path.stem[5:] for path in (ROOT / "tests").glob("test_*.py")}
+    there = {path.stem[5:] for path in (ROOT / "tests" / "library").glob("test_*.py")}
     assert found >= modules & there
-    assert not (source / "tests" / "test_book.py").exists()
-    done = subprocess.run([*command, "tests/test_perceptron.py"], **options)
+    assert not (source / "tests" / "book").exists()
+    done = subprocess.run([*command, "tests/library/test_perceptron.py"], **options)
     assert done.returncode == 0, done.stdout[-2000:]
 
 

@@ -51,7 +51,7 @@ from mllib.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MixedNB
 from mllib.pca import PCA, moments
 from mllib.ridge_and_lasso import Ridge
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def pieces(n, m, rng):

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import nbformat
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 CELLS = (
     "print('the answer is', 6 * 7)",
