@@ -1,5 +1,6 @@
-"""What ``make mutants`` counted: the share of the planted faults of its code a chapter notices.
+"""What ``make mutants`` counted: how many planted faults of its code a chapter notices.
 
+Nothing is taken from what was tried: a change that makes no difference counts as alive.
 ``chapters/mutants.yml`` may be missing, and so may any chapter in it: then nothing is said.
 """
 
@@ -8,10 +9,10 @@ from pathlib import Path
 import yaml
 
 from _ext.once import QUICK, once
-from _ext.registers.verdicts import MUTANTS
+from _ext.registers import verdicts
 
+#: How a change dies; every other end is a change that lives.
 DEATHS = ("claim", "assert", "error", "time")
-LIVES = ("output only", "alive")
 
 
 @once
@@ -21,38 +22,28 @@ def _read(path):
 
 def blocks(folder):
     """Return {slug: what was counted for the chapter}."""
-    path = Path(folder) / MUTANTS
+    path = Path(folder) / verdicts.MUTANTS
     return _read(path) if path.exists() else {}
 
 
-def sentence(folder, slugs):
-    """Return in words what share of the planted faults of some chapters died; "" if unknown."""
-    found = [block for slug, block in blocks(folder).items() if slug in slugs]
-    known = [block for block in found if {"tried", "all", "printed"} <= set(block)]
-    if not known:
-        return ""
-    of = "this chapter" if len(slugs) == 1 else f"{len(known)} chapters"
-    tried = sum(b["tried"] for b in known)
-    return (
-        f"Planted faults: of {tried} small changes in the code of {of}, {_share(known, 'all')} "
-        "were noticed when the cells ran again; of those in printed code "
-        f"{_share(known, 'printed')}."
-    )
-
-
 def counted(folder, slugs):
-    """Return how many faults were planted in some chapters, how many noticed, and not excused."""
+    """Return how many faults were planted in some chapters, and how many of them were noticed."""
     found = [block for slug, block in blocks(folder).items() if slug in slugs]
     known = [block for block in found if {"tried", "all"} <= set(block)]
-    died, lived = (
-        sum(block["all"].get(way, 0) for block in known for way in ways) for ways in (DEATHS, LIVES)
+    died = sum(block["all"].get(way, 0) for block in known for way in DEATHS)
+    return sum(block["tried"] for block in known), died
+
+
+def sentence(folder, slugs):
+    """Return in words how many planted faults of some chapters died, and lived; "" if unknown."""
+    tried, died = counted(folder, slugs)
+    if not tried:
+        return ""
+    of = "this chapter" if len(slugs) == 1 else "the chapters"
+    share = f"{died / tried:.0%}".replace("%", "\N{NO-BREAK SPACE}%")
+    all_, dead, alive = map(verdicts.number, (tried, died, tried - died))
+    return (
+        f"Planted faults: {all_} small changes were tried in the code of {of}. When the cells ran "
+        f"again, a claim, an assert, an error or the clock noticed {dead} of them ({share}); "
+        f"{alive} stayed alive."
     )
-    return sum(block["tried"] for block in known), died, lived
-
-
-def _share(known, group):
-    """Return the share of faults that died, those left out for which a reason is registered."""
-    rows = [b[group] for b in known]
-    died = sum(row.get(way, 0) for row in rows for way in DEATHS)
-    lived = sum(row.get(way, 0) for row in rows for way in LIVES)
-    return f"{died / max(1, died + lived):.0%}".replace("%", "\N{NO-BREAK SPACE}%")

@@ -154,11 +154,15 @@ def lines(verdicts):
     return block
 
 
+def number(count):
+    """Return a whole number with narrow spaces between its thousands."""
+    return f"{count:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
 def tally(verdicts, caught=0):
     """Return in words how many checks were run and, if any, how many planted faults caught."""
     checks = sum(verdict.checks for verdict in verdicts)
-    number = f"{checks:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
-    words = f"{number} checks were run" if checks > 1 else "this cell was run"
+    words = f"{number(checks)} checks were run" if checks > 1 else "this cell was run"
     if caught:
         words += f", {caught} planted {'fault' if caught == 1 else 'faults'} caught"
     return words
