@@ -28,7 +28,12 @@ def compiled(function):
 
     The loop as Python stays at hand as its attribute ``py_func``.
     """
-    return njit(function, cache=True, nogil=True) if njit else function
+    if njit is None:
+        return function
+    try:
+        return njit(function, cache=True, nogil=True)
+    except RuntimeError:  # no place for a cache can be written
+        return njit(function, nogil=True)
 
 
 def compiling():
