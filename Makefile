@@ -90,13 +90,13 @@ lab: $(READY) ## Open the notebooks in JupyterLab
 
 .PHONY: test
 test: $(READY) ## Run every gate; ends with one line for each (GATE=library, SLOWEST=10)
-	@GATE="$(GATE)" SLOWEST="$(SLOWEST)" $(PY) tests/gates.py
+	@GATE="$(GATE)" SLOWEST="$(SLOWEST)" $(PY) tools/gates.py
 
 VARIANT ?= all
 
 .PHONY: anywhere
 anywhere: $(READY) ## Verify as other processors would run it (CHAPTER=perceptron, VARIANT=none)
-	@exec $(PY) tests/anywhere.py --chapter $(CHAPTER) --variant $(VARIANT)
+	@exec $(PY) tools/anywhere.py --chapter $(CHAPTER) --variant $(VARIANT)
 
 .PHONY: mutants
 mutants: $(READY) ## Break the code of a chapter bit by bit: which claim notices? (CHAPTER= SAMPLE=60 FUNCTION=)
