@@ -104,7 +104,7 @@ class FillCourse(results.FillPlaces):
         ]
         if tried:
             of = verdicts.number(tried)
-            said.append((died, f"of {of} planted faults noticed when the cells run again"))
+            said.append((died, f"of {of} planted faults noticed by the cells of their chapter"))
         tiles = "".join(
             f"<li><strong>{verdicts.number(count)}</strong> {html.escape(words)}</li>"
             for count, words in said

@@ -11,8 +11,12 @@ import yaml
 from _ext.once import QUICK, once
 from _ext.registers import verdicts
 
-#: How a change dies; every other end is a change that lives.
-DEATHS = ("claim", "assert", "error", "time")
+#: The two sums of a chapter, in words.
+KINDS = {
+    "mechanical": "small mechanical changes (a sign, a comparison, a constant)",
+    "human": "slips of a person (an argument ignored, another default, a field of a result zeroed, "
+    "doubled or reversed, another statistic)",
+}
 
 
 @once
@@ -26,24 +30,32 @@ def blocks(folder):
     return _read(path) if path.exists() else {}
 
 
+def scores(folder, slugs, kind):
+    """Return what was counted for some chapters, of one kind of change."""
+    found = [block.get(kind) for slug, block in blocks(folder).items() if slug in slugs]
+    return [score for score in found if score]
+
+
 def counted(folder, slugs):
-    """Return how many faults were planted in some chapters, and how many of them were noticed."""
-    found = [block for slug, block in blocks(folder).items() if slug in slugs]
-    known = [block for block in found if {"tried", "all"} <= set(block)]
-    died = sum(block["all"].get(way, 0) for block in known for way in DEATHS)
-    return sum(block["tried"] for block in known), died
+    """Return how many faults were planted in some chapters, and how many their cells noticed."""
+    known = [score for kind in KINDS for score in scores(folder, slugs, kind)]
+    return sum(score["tried"] for score in known), sum(score["claims"] for score in known)
 
 
 def sentence(folder, slugs):
-    """Return in words how many planted faults of some chapters died, and lived; "" if unknown."""
-    tried, died = counted(folder, slugs)
-    if not tried:
-        return ""
+    """Return in words how many faults were planted and what noticed them; "" if unknown."""
     of = "this chapter" if len(slugs) == 1 else "the chapters"
-    share = f"{died / tried:.0%}".replace("%", "\N{NO-BREAK SPACE}%")
-    all_, dead, alive = map(verdicts.number, (tried, died, tried - died))
-    return (
-        f"Planted faults: {all_} small changes were tried in the code of {of}. When the cells ran "
-        f"again, a claim, an assert, an error or the clock noticed {dead} of them ({share}); "
-        f"{alive} stayed alive."
-    )
+    said = []
+    for kind, words in KINDS.items():
+        if known := scores(folder, slugs, kind):
+            sums = [
+                sum(s.get(n) or 0 for s in known) for n in ("tried", "claims", "tests", "alive")
+            ]
+            share = f"{sums[1] / max(1, sums[0]):.0%}".replace("%", "\N{NO-BREAK SPACE}%")
+            tried, claims, tests, alive = map(verdicts.number, sums)
+            more = f", the tests of the library alone {tests} more" if sums[2] else ""
+            said.append(
+                f"Of {tried} {words}, planted one at a time in the code of {of}, the cells noticed "
+                f"{claims} when they ran again ({share}){more}; {alive} stayed alive."
+            )
+    return " ".join(said)

@@ -6,12 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import mutations
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
-
-import mutations  # noqa: E402
 
 MODULE = '''
 from typing import NamedTuple
