@@ -90,17 +90,18 @@ lab: $(READY) ## Open the notebooks in JupyterLab
 
 .PHONY: test
 test: $(READY) ## Run every gate; ends with one line for each (GATE=library, SLOWEST=10)
-	@GATE="$(GATE)" SLOWEST="$(SLOWEST)" $(PY) tests/gates.py
+	@GATE="$(GATE)" SLOWEST="$(SLOWEST)" $(PY) tools/gates.py
 
 VARIANT ?= all
 
 .PHONY: anywhere
 anywhere: $(READY) ## Verify as other processors would run it (CHAPTER=perceptron, VARIANT=none)
-	@exec $(PY) tests/anywhere.py --chapter $(CHAPTER) --variant $(VARIANT)
+	@exec $(PY) tools/anywhere.py --chapter $(CHAPTER) --variant $(VARIANT)
 
 .PHONY: mutants
-mutants: $(READY) ## Break the code of a chapter bit by bit: which claim notices? (CHAPTER= SAMPLE=60 FUNCTION=)
-	@$(PY) tests/mutants.py $(CHAPTER) $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(FUNCTION),--function $(FUNCTION))
+mutants: $(READY) ## Break the code of a chapter bit by bit: what notices? (CHAPTER= KIND=human SAMPLE=60 FUNCTION=)
+	@$(PY) tools/mutants.py $(CHAPTER) $(if $(KIND),--kind $(KIND)) \
+	  $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(FUNCTION),--function $(FUNCTION))
 
 .PHONY: bench
 bench: $(READY) ## Measure speed side by side with the usual choice (MODULE=perceptron for one)

@@ -124,11 +124,8 @@ def measure_plain(row):
 
 def loops_ran():
     """Return whether a compiled loop has been called in this process."""
-    about = sys.modules.get("mllib.compiled")
-    loops = (
-        [loop for _, named in about._modules.values() for loop in named.values()] if about else []
-    )
-    return any(loop.fast is not None and loop.fast.signatures for loop in loops)
+    modules = [module for name, module in sys.modules.items() if name.startswith("mllib.")]
+    return any(getattr(f, "signatures", None) for module in modules for f in vars(module).values())
 
 
 def first_calls(rows):
@@ -205,7 +202,7 @@ def measure_row(module, index, entry, folder):
     found = ask("measure", module, index, 1)
     entry["one_thread"], entry["loops"] = found["seeds"], found["loops"]
     if entry["loops"] and entry["n"] <= PLAIN:
-        entry["plain"] = ask("plain", module, index, MLLIB_COMPILE="0")
+        entry["plain"] = ask("plain", module, index, NUMBA_DISABLE_JIT="1")
     if os.cpu_count() > 1:
         entry["two_threads"] = ask("measure", module, index, 2, threads=2)["seeds"]
     entry["met"] = max(seed["ratio"] for seed in entry["one_thread"]) <= entry["target"]

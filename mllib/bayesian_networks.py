@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaln, gammaln
 
-from mllib.base import as_array, check_rng, check_sample_weight, check_scalar
-from mllib.explained import explain_errors
-from mllib.numerics import safe_log
+from mllib.core.arrays import as_array, check_sample_weight
+from mllib.core.numerics import safe_log
+from mllib.core.scalars import check_rng, check_scalar
 
 __all__ = [
     "BayesNet",
@@ -854,6 +854,3 @@ def hmm_network(pi, A, e, T):
         parents[f"x{t}"] = (f"z{t}",)
         tables[f"x{t}"] = e
     return bayes_net(parents, tables)
-
-
-explain_errors(globals())

@@ -11,26 +11,22 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular, svd
 
-from mllib.base import (
-    Regressor,
+from mllib.core.arrays import (
     as_array,
     check_array,
-    check_choice,
-    check_features,
-    check_rng,
     check_sample_weight,
-    check_scalar,
     check_square,
     check_targets,
     check_vector,
-    convergence_warning,
 )
-from mllib.explained import explain_errors
-from mllib.linear_algebra import outer_product_sum
-from mllib.numerics import (
+from mllib.core.errors import convergence_warning
+from mllib.core.estimators import Regressor, begin_fit, check_features
+from mllib.core.numerics import (
     centred_columns,
     weighted_rows,
 )
+from mllib.core.scalars import check_choice, check_rng, check_scalar
+from mllib.linear_algebra import outer_product_sum
 
 __all__ = [
     "BayesianLinearRegression",
@@ -749,6 +745,7 @@ class BayesianLinearRegression(Regressor):
 
     def fit(self, X, y, sample_weight=None):
         """Fit to X of shape (n, d), y of shape (n,) and weights of shape (n,), if any."""
+        begin_fit(self, X)
         X = check_array(X, min_samples=2 if self.fit_intercept else 1)
         y = check_vector(check_targets(y, type(self).__name__), "y", length=len(X))
         self._n, d = X.shape
@@ -789,6 +786,3 @@ class BayesianLinearRegression(Regressor):
             return mean
         offset = 1 / (self._n * self.beta_) if self.fit_intercept else 0.0
         return mean, np.sqrt(predict(belief, X - self.x_mean_).variance + offset)
-
-
-explain_errors(globals())

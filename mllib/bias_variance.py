@@ -10,14 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mllib.base import (
-    check_array,
-    check_distribution,
-    check_scalar,
-    check_vector,
-    map_over,
-)
-from mllib.explained import explain_errors
+from mllib.core.arrays import check_array, check_distribution, check_vector
+from mllib.core.parallel import map_over
+from mllib.core.scalars import check_scalar
 from mllib.least_squares import pinv
 
 __all__ = [
@@ -278,7 +273,7 @@ def decompose(learner, draw, X_new, f_new, *, noise=0.0, repeats, rng, workers=1
     rng : numpy.random.Generator
         Each repeat gets its own spawned generator.
     workers : int or map-like callable
-        As in ``mllib.base.map_over``; the result does not depend on it.
+        As in ``mllib.core.parallel.map_over``; the result does not depend on it.
 
     Returns
     -------
@@ -536,6 +531,3 @@ def parameter_mse(estimates, target, weights=None):
     mse = float(weights @ np.sum((T - target) ** 2, axis=1))
     bias = mean - target
     return ParameterMSE(bias, float(bias @ bias), variance, mse)
-
-
-explain_errors(globals())

@@ -8,27 +8,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mllib.base import (
-    Classifier,
-    Regressor,
+from mllib.core.arrays import (
     as_array,
     check_array,
-    check_choice,
-    check_features,
-    check_fitted,
     check_result,
-    check_rng,
     check_sample_weight,
-    check_scalar,
     check_signs,
     check_targets,
     check_vector,
     check_X_y,
-    convergence_warning,
-    random_generator,
 )
-from mllib.compiled import compiled, compiling
-from mllib.explained import explain_errors
+from mllib.core.compiled import compiled, compiling
+from mllib.core.errors import convergence_warning
+from mllib.core.estimators import Classifier, Regressor, begin_fit, check_features, check_fitted
+from mllib.core.scalars import check_choice, check_rng, check_scalar, random_generator
 from mllib.logistic_regression import sigmoid, softmax
 from mllib.trees import Tree, apply, grow, in_units, moderate, presort
 
@@ -613,7 +606,7 @@ def bin_columns(X, max_bins=256, w=None):
     return Bins(codes, low, high)
 
 
-@compiled(also=("uint8",))
+@compiled
 def fill_histogram(codes, rows, r, w, H):
     """Sum in each bin of each column the weights, the weighted residuals and the rows."""
     for j in range(H.shape[0]):
@@ -646,7 +639,7 @@ def scan_histogram(H, W, mean, n, min_leaf, slack):
     return feature, cut, best
 
 
-@compiled(also=("uint8",))
+@compiled
 def split_rows(codes, rows, start, end, feature, cut, buffer):
     """Move the rows of a node that go left to the front, in order; return where the rest begins."""
     a, b = start, 0
@@ -663,7 +656,7 @@ def split_rows(codes, rows, start, end, feature, cut, buffer):
     return a
 
 
-@compiled(also=("uint8",))
+@compiled
 def grow_histograms(
     codes, rows, r, w, H, max_depth, min_leaf, feature, cut, after, left, right, n, weight, value,
     impurity, leaf,
@@ -1077,6 +1070,7 @@ class AdaBoostClassifier(Classifier):
 
     def fit(self, X, y, sample_weight=None):
         """Run AdaBoost; return self."""
+        begin_fit(self, X)
         check_scalar(self.n_estimators, "n_estimators", low=1, integer=True)
         X, classes, y, w = _weighted_classes(X, y, sample_weight, type(self).__name__)
         if len(classes) > 2:
@@ -1239,6 +1233,7 @@ class GradientBoostingRegressor(_GradientBoosting, Regressor):
 
     def fit(self, X, y, sample_weight=None):
         """Boost; return self."""
+        begin_fit(self, X)
         check_choice(self.loss, "loss", ("squared", "absolute"))
         X, y = check_array(X), check_targets(y, type(self).__name__)
         if len(X) != len(y):
@@ -1288,6 +1283,7 @@ class GradientBoostingClassifier(_GradientBoosting, Classifier):
 
     def fit(self, X, y, sample_weight=None):
         """Boost; return self."""
+        begin_fit(self, X)
         X, self.classes_, y, w = _weighted_classes(X, y, sample_weight, type(self).__name__)
         K = len(self.classes_)
         return self._boost(X, y, "logistic" if K == 2 else "softmax", w, K)
@@ -1326,6 +1322,3 @@ class GradientBoostingClassifier(_GradientBoosting, Classifier):
 
     def _classes(self, P):
         return self.classes_[P.argmax(axis=1)]
-
-
-explain_errors(globals())

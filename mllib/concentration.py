@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betainc, betainccinv, betaincinv, ndtr, ndtri
 
-from mllib.base import check_scalar, check_vector
-from mllib.explained import explain_errors
+from mllib.core.arrays import check_vector
+from mllib.core.scalars import check_scalar
 from mllib.probability import kl_divergence
 
 __all__ = [
@@ -678,6 +678,3 @@ def clopper_pearson(k, n, delta):
     low = 0.0 if k == 0 else float(betaincinv(k, n - k + 1, half))
     high = 1.0 if k == n else float(betainccinv(k + 1, n - k, half))
     return Interval(low, high)
-
-
-explain_errors(globals())

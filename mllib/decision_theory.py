@@ -14,17 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import xlog1py, xlogy
 
-from mllib.base import (
-    Transformer,
-    check_array,
-    check_distribution,
-    check_features,
-    check_sample_weight,
-    check_scalar,
-    check_vector,
-)
-from mllib.explained import explain_errors
-from mllib.numerics import log_normalise
+from mllib.core.arrays import check_array, check_distribution, check_sample_weight, check_vector
+from mllib.core.estimators import Transformer, as_output, begin_fit, check_features
+from mllib.core.numerics import log_normalise
+from mllib.core.scalars import check_scalar
 
 __all__ = [
     "REJECT",
@@ -1354,6 +1347,7 @@ class Standardizer(Transformer):
 
         A whole weight counts a row that often: means and variances are weighted ones.
         """
+        begin_fit(self, X)
         for name in ("with_mean", "with_std"):
             if not isinstance(getattr(self, name), (bool, np.bool_, numbers.Integral)):
                 raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}.")
@@ -1367,7 +1361,7 @@ class Standardizer(Transformer):
 
     def transform(self, X):
         """Return (X - mean_) / scale_, shape (n, d)."""
-        return (check_features(self, X) - self.mean_) / self.scale_
+        return as_output(self, (check_features(self, X) - self.mean_) / self.scale_, X)
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the columns of ``transform``, which are those of X."""
@@ -1376,6 +1370,3 @@ class Standardizer(Transformer):
     def inverse_transform(self, X):
         """Return X * scale_ + mean_, shape (n, d): the measurements in their own units."""
         return check_features(self, X) * self.scale_ + self.mean_
-
-
-explain_errors(globals())

@@ -12,20 +12,11 @@ from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 from scipy.special import gammaln
 
-from mllib.base import (
-    DensityEstimator,
-    check_array,
-    check_features,
-    check_fitted,
-    check_sample_weight,
-    check_scalar,
-    check_squares,
-    check_vector,
-    random_generator,
-)
-from mllib.explained import explain_errors
+from mllib.core.arrays import check_array, check_sample_weight, check_size, check_vector
+from mllib.core.estimators import DensityEstimator, begin_fit, check_features, check_fitted
+from mllib.core.numerics import log_sum_exp, safe_log
+from mllib.core.scalars import check_scalar, random_generator
 from mllib.nearest_neighbours import neighbours
-from mllib.numerics import log_sum_exp, safe_log
 
 __all__ = [
     "BandwidthChoice",
@@ -251,7 +242,7 @@ def loo_log_density(X, h, sample_weight=None):
     >>> loo_log_density([[0.0], [2.0]], 1.0).round(4)
     array([-2.9189, -2.9189])
     """
-    X = check_squares(check_array(X, min_samples=2))
+    X = check_array(X, min_samples=2)
     _check_width(h, 1)
     w = _whole_weights(sample_weight, len(X))
     n, d = w.sum(), X.shape[1]
@@ -407,7 +398,7 @@ def silverman_bandwidth(X, sample_weight=None):
     >>> round(silverman_bandwidth([[0.0], [1.0], [2.0]]), 4)
     0.8503
     """
-    X = check_squares(check_array(X))
+    X = check_array(X)
     w = check_sample_weight(sample_weight, len(X), ones=True)
     n, d = w.sum(), X.shape[1]
     kept = X[w > 0]
@@ -495,7 +486,7 @@ def loo_bandwidth(X, sample_weight=None, *, at_least=0.0):
     X = check_array(X, min_samples=2)
     check_scalar(at_least, "at_least", low=0)
     w = _whole_weights(sample_weight, len(X))
-    low, high = loo_range(check_squares(X), w)
+    low, high = loo_range(check_size(X), w)
     low = max(low, at_least)
     if not low > 0:
         raise ValueError(
@@ -551,7 +542,8 @@ class KernelDensity(DensityEstimator):
 
     def fit(self, X, y=None, sample_weight=None):
         """Store the sample and choose the bandwidth; return self."""
-        X = check_squares(check_array(X))
+        begin_fit(self, X)
+        X = check_array(X)
         w = check_sample_weight(sample_weight, len(X), ones=True)
         if isinstance(self.bandwidth, numbers.Real):
             h = _check_width(self.bandwidth, 1, "bandwidth")
@@ -587,7 +579,7 @@ class KernelDensity(DensityEstimator):
 
 
 def _pair(X, Q):
-    X, Q = check_squares(check_array(X)), check_squares(check_array(Q, "Q"), "Q")
+    X, Q = check_array(X), check_size(check_array(Q, "Q"), "Q")
     if X.shape[1] != Q.shape[1]:
         raise ValueError(f"Q must have the {X.shape[1]} columns of X, got {Q.shape[1]}.")
     return X, Q
@@ -639,6 +631,3 @@ def _truth(weights, means, variances, d=None):
 def _gaussians(D, v, d):
     """Return N(.; 0, v I) at squared distances D in d dimensions."""
     return (2 * np.pi * v) ** (-d / 2) * np.exp(-D / (2 * v))
-
-
-explain_errors(globals())

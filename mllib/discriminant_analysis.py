@@ -11,25 +11,27 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from scipy.special import ndtr
 
-from mllib.base import (
-    Classifier,
-    Transformer,
+from mllib.core.arrays import (
     check_array,
-    check_choice,
     check_distribution,
-    check_features,
-    check_flag,
     check_result,
     check_sample_weight,
-    check_scalar,
     check_square,
     check_vector,
     check_X_y,
-    keep_names,
 )
-from mllib.chunks import chunk_parts, in_places, merge_labels, reduce_chunks
-from mllib.explained import explain_errors
-from mllib.numerics import log_normalise, safe_log
+from mllib.core.chunks import chunk_parts, in_places, merge_labels, reduce_chunks
+from mllib.core.estimators import (
+    Classifier,
+    Transformer,
+    as_output,
+    begin_fit,
+    check_features,
+    check_parameters,
+)
+from mllib.core.numerics import log_normalise, safe_log
+from mllib.core.scalars import check_choice, check_flag, check_scalar
+from mllib.core.tables import keep_names
 
 __all__ = [
     "ClassStatistics",
@@ -709,14 +711,16 @@ class _GaussianClassifier(Classifier):
 
     def fit(self, X, y, sample_weight=None):
         """Estimate from X of shape (n, d) and labels y of shape (n,); return self."""
+        begin_fit(self, X)
         return self._estimate(*self._statistics(X, y, sample_weight))
 
     def fit_chunks(self, chunks, workers=1):
         """Estimate from chunks (X, y) or (X, y, sample_weight), one after the other; return self.
 
         The result is that of ``fit`` on all rows together; ``chunks`` may be an iterator, and
-        ``workers`` is as in ``mllib.chunks.reduce_chunks``.
+        ``workers`` is as in ``mllib.core.chunks.reduce_chunks``.
         """
+        check_parameters(self)
         total = reduce_chunks(partial(labelled_statistics, shared=self._shared), chunks, workers)
         keep_names(self, total.names)
         return self._estimate(*self._known(total.value))
@@ -824,7 +828,8 @@ class LinearDiscriminantAnalysis(_GaussianClassifier, Transformer):
 
     def transform(self, X):
         """Return the coordinates of the rows of X along Fisher's directions, best first."""
-        return (check_features(self, X) - self._centre) @ self.fisher_.directions
+        Z = (check_features(self, X) - self._centre) @ self.fisher_.directions
+        return as_output(self, Z, X)
 
     @property
     def _n_features_out(self):
@@ -951,6 +956,3 @@ class RegularisedDiscriminantAnalysis(_GaussianClassifier):
             _refuse_singular(covariance, np.abs(mean), f"class {name}", remedy)
         priors = _check_priors(self.priors, statistics.counts)
         return self._store(GaussianClasses(priors, statistics.means, covariances))
-
-
-explain_errors(globals())

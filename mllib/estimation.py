@@ -13,18 +13,11 @@ from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.special import xlogy
 
-from mllib.base import (
-    check_array,
-    check_distribution,
-    check_rng,
-    check_scalar,
-    check_square,
-    check_vector,
-    convergence_warning,
-    map_over,
-)
-from mllib.explained import explain_errors
-from mllib.numerics import gaussian_log_density
+from mllib.core.arrays import check_array, check_distribution, check_square, check_vector
+from mllib.core.errors import convergence_warning
+from mllib.core.numerics import gaussian_log_density
+from mllib.core.parallel import map_over
+from mllib.core.scalars import check_rng, check_scalar
 from mllib.probability import dirichlet_log_density
 
 __all__ = [
@@ -681,7 +674,7 @@ def mc_bias_variance(estimator, draw, target, *, n, repetitions, rng, workers=1)
         Number of samples, at least 2.
     rng : numpy.random.Generator
     workers : int or map-like callable
-        As in ``mllib.base.map_over``; the result does not depend on it.
+        As in ``mllib.core.parallel.map_over``; the result does not depend on it.
 
     Returns
     -------
@@ -886,6 +879,3 @@ def dirichlet_posterior(alpha, counts):
     if len(alpha) == 1:
         raise ValueError("alpha must hold at least 2 entries: one category has probability 1.")
     return Dirichlet(alpha + _counts(counts, length=len(alpha)))
-
-
-explain_errors(globals())

@@ -13,27 +13,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mllib.base import (
-    Classifier,
-    Regressor,
+from mllib.core.arrays import (
     as_array,
     check_array,
-    check_choice,
-    check_features,
-    check_fitted,
-    check_rng,
     check_sample_weight,
-    check_scalar,
     check_square,
     check_targets,
     check_vector,
     check_weighted_X_y,
     check_X_y,
     class_factors,
-    map_over,
-    random_generator,
 )
-from mllib.explained import explain_errors
+from mllib.core.estimators import Classifier, Regressor, begin_fit, check_features, check_fitted
+from mllib.core.parallel import map_over
+from mllib.core.scalars import check_choice, check_rng, check_scalar, random_generator
 from mllib.least_squares import LinearRegression
 from mllib.linear_algebra import spectral_decomposition
 from mllib.logistic_regression import LogisticRegression
@@ -437,7 +430,7 @@ def grow_forest(
     min_weight_fraction_leaf : float
         Share of the weight of a tree's sample that each leaf must have, at most one half.
     workers : int or map-like callable
-        As in ``mllib.base.map_over``.
+        As in ``mllib.core.parallel.map_over``.
     **limits
         ``max_depth``, ``min_samples_split``, ``min_samples_leaf``, ``min_impurity_decrease`` of
         ``mllib.trees.grow``.
@@ -998,7 +991,7 @@ class RandomForestClassifier(_RandomForest, Classifier):
         Whether to compute ``oob_score_`` and ``oob_values_``.
     random_state : None, int or Generator
     workers : int or map-like callable
-        As in ``mllib.base.map_over``; the forest is the same.
+        As in ``mllib.core.parallel.map_over``; the forest is the same.
 
     Attributes
     ----------
@@ -1062,6 +1055,7 @@ class RandomForestClassifier(_RandomForest, Classifier):
 
     def fit(self, X, y, sample_weight=None):
         """Grow the forest; return self."""
+        begin_fit(self, X)
         X, classes, y, w = _check_classes(X, y, sample_weight, type(self).__name__, self.criterion)
         factor = class_factors(self.class_weight, classes, y, w)
         self.classes_ = classes
@@ -1143,6 +1137,7 @@ class RandomForestRegressor(_RandomForest, Regressor):
 
     def fit(self, X, y, sample_weight=None):
         """Grow the forest; return self."""
+        begin_fit(self, X)
         X, y, w = _check_regression(X, y, sample_weight, type(self).__name__)
         check_choice(self.criterion, "criterion", ("squared_error",))
         return self._grow(X, y, w)
@@ -1239,6 +1234,7 @@ class BaggingClassifier(_Bagging, Classifier):
 
     def fit(self, X, y, sample_weight=None):
         """Fit the models; a whole weight means so many equal rows. Return self."""
+        begin_fit(self, X)
         X, self.classes_, y, w = _check_classes(X, y, sample_weight, type(self).__name__)
         return self._fit_all(X, y, w, len(self.classes_), DecisionTreeClassifier())
 
@@ -1281,6 +1277,7 @@ class BaggingRegressor(_Bagging, Regressor):
 
     def fit(self, X, y, sample_weight=None):
         """Fit the models; a whole weight means so many equal rows. Return self."""
+        begin_fit(self, X)
         X, y, w = _check_regression(X, y, sample_weight, type(self).__name__)
         return self._fit_all(X, y, w, None, DecisionTreeRegressor())
 
@@ -1370,6 +1367,7 @@ class StackingClassifier(_Stacking, Classifier):
         A whole weight counts a row that often, all copies in one fold: none of them helps to
         predict another. A model without weights gets the copies.
         """
+        begin_fit(self, X)
         name = type(self).__name__
         X, self.classes_, y, s, rows = check_weighted_X_y(X, y, sample_weight, None, name)
         near = KNeighborsClassifier(min(5, max(1, int(_total(X, s)) // 2)))
@@ -1419,6 +1417,7 @@ class StackingRegressor(_Stacking, Regressor):
 
     def fit(self, X, y, sample_weight=None):
         """Fit the models and the model on top; weights are as in ``StackingClassifier``."""
+        begin_fit(self, X)
         X, y, _ = _check_regression(X, y, None, type(self).__name__)
         s, rows = check_sample_weight(sample_weight, len(X)), np.arange(len(X))
         if s is not None:
@@ -1434,6 +1433,3 @@ class StackingRegressor(_Stacking, Regressor):
         """Return the answers of the model on top, shape (m,)."""
         X = check_features(self, X)
         return self.final_estimator_.predict(self._features(X, None))
-
-
-explain_errors(globals())

@@ -12,22 +12,18 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 from scipy.optimize import minimize
 
-from mllib.base import (
-    Regressor,
+from mllib.bayesian_regression import Prediction
+from mllib.core.arrays import (
     check_array,
-    check_choice,
-    check_features,
     check_kernel_values,
-    check_rng,
-    check_scalar,
     check_square,
     check_targets,
     check_vector,
-    convergence_warning,
-    random_generator,
 )
-from mllib.bayesian_regression import Prediction
-from mllib.explained import explain_errors
+from mllib.core.errors import convergence_warning
+from mllib.core.estimators import Regressor, begin_fit, check_features
+from mllib.core.numerics import cholesky_with_jitter, squared_distances
+from mllib.core.scalars import check_choice, check_rng, check_scalar, random_generator
 from mllib.kernels import (
     check_psd,
     default_width,
@@ -38,7 +34,6 @@ from mllib.kernels import (
     rbf_kernel,
 )
 from mllib.linear_algebra import spectral_decomposition
-from mllib.numerics import cholesky_with_jitter, squared_distances
 from mllib.probability import Gaussian
 
 __all__ = [
@@ -705,6 +700,7 @@ class GaussianProcessRegressor(Regressor):
 
     def fit(self, X, y):
         """Fit to X of shape (n, d) and y of shape (n,); return self."""
+        begin_fit(self, X)
         X, y = check_array(X), check_targets(y, type(self).__name__)
         if len(X) != len(y):
             raise ValueError(
@@ -758,6 +754,3 @@ class GaussianProcessRegressor(Regressor):
         cov = gp_covariance(self._fit, k_x, self.signal_ * self._between(X, X, self.ell_))
         rng = random_generator(random_state)
         return sample_functions(k_x.T @ self.dual_coef_, (cov + cov.T) / 2, S, rng)
-
-
-explain_errors(globals())

@@ -10,33 +10,33 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from mllib.base import (
-    DensityEstimator,
+from mllib.core.arrays import (
     check_array,
-    check_choice,
     check_distribution,
-    check_features,
-    check_fitted,
     check_lengths,
-    check_rng,
-    check_scalar,
     check_square,
     check_vector,
-    keep_names,
-    map_over,
-    random_generator,
 )
-from mllib.chunks import ColumnMoments, as_passes, chunk_parts, column_moments, reduce_chunks
-from mllib.compiled import compiled
-from mllib.explained import explain_errors
-from mllib.mixtures_and_em import constrained_covariances, em
-from mllib.numerics import (
+from mllib.core.chunks import ColumnMoments, as_passes, chunk_parts, column_moments, reduce_chunks
+from mllib.core.compiled import compiled
+from mllib.core.estimators import (
+    DensityEstimator,
+    begin_fit,
+    check_features,
+    check_fitted,
+    check_parameters,
+)
+from mllib.core.numerics import (
     cholesky_with_jitter,
     gaussian_log_density,
     log_normalise,
     safe_log,
     squared_distances,
 )
+from mllib.core.parallel import map_over
+from mllib.core.scalars import check_choice, check_rng, check_scalar, random_generator
+from mllib.core.tables import keep_names
+from mllib.mixtures_and_em import constrained_covariances, em
 
 __all__ = [
     "HMM",
@@ -946,7 +946,7 @@ def baum_welch_over_chunks(model, chunks, *, max_iter=200, tol=1e-6, workers=1, 
     max_iter, tol
         As for ``baum_welch``.
     workers : int or map-like callable
-        As in ``mllib.chunks.reduce_chunks``.
+        As in ``mllib.core.chunks.reduce_chunks``.
     rows : callable, optional
         Applied to the X of each chunk first; picklable for several processes.
 
@@ -1095,6 +1095,7 @@ class _SequenceModel(DensityEstimator):
 
     def fit(self, X, y=None, lengths=None):
         """Climb log p(X) from ``n_init`` starts; ``lengths`` are those of the sequences in X."""
+        begin_fit(self, X)
         K = check_scalar(self.n_components, "n_components", low=1, integer=True)
         check_scalar(self.n_init, "n_init", low=1, integer=True)
         rng = random_generator(self.random_state)
@@ -1113,8 +1114,9 @@ class _SequenceModel(DensityEstimator):
         From the same start the result is that of ``fit`` on all sequences together. Starting
         values that are not given are drawn from the first chunk. All chunks are read once before
         the first and once in each iteration: ``chunks`` is a list, or a function that returns an
-        iterator; ``workers`` is as in ``mllib.chunks.reduce_chunks``.
+        iterator; ``workers`` is as in ``mllib.core.chunks.reduce_chunks``.
         """
+        check_parameters(self)
         K = check_scalar(self.n_components, "n_components", low=1, integer=True)
         check_scalar(self.n_init, "n_init", low=1, integer=True)
         again, rng = as_passes(chunks), random_generator(self.random_state)
@@ -1244,7 +1246,7 @@ class GaussianHMM(_SequenceModel):
         Starting values pi (K,), A (K, K), mu (K, d) and Sigma (K, d, d) or (K, d).
     random_state : None, int or numpy.random.Generator
     workers : int or map-like callable
-        Who does the ``n_init`` ascents, as in ``mllib.base.map_over``; the result does not
+        Who does the ``n_init`` ascents, as in ``mllib.core.parallel.map_over``; the result does not
         depend on it.
 
     Attributes
@@ -1352,7 +1354,7 @@ class PoissonHMM(_SequenceModel):
         Starting values pi (K,), A (K, K) and rates (K, d).
     random_state : None, int or numpy.random.Generator
     workers : int or map-like callable
-        Who does the ``n_init`` ascents, as in ``mllib.base.map_over``; the result does not
+        Who does the ``n_init`` ascents, as in ``mllib.core.parallel.map_over``; the result does not
         depend on it.
 
     Attributes
@@ -1438,7 +1440,7 @@ class CategoricalHMM(_SequenceModel):
         Starting values pi (K,), A (K, K) and e (K, V).
     random_state : None, int or numpy.random.Generator
     workers : int or map-like callable
-        Who does the ``n_init`` ascents, as in ``mllib.base.map_over``; the result does not
+        Who does the ``n_init`` ascents, as in ``mllib.core.parallel.map_over``; the result does not
         depend on it.
 
     Attributes
@@ -1553,6 +1555,3 @@ def _symbols(X, categories):
     table = np.full(code.max() + 1, -1)
     table[code[: len(categories)]] = np.arange(len(categories))
     return table[code[len(categories) :]]
-
-
-explain_errors(globals())

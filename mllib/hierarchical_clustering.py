@@ -8,16 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mllib.base import (
-    Clusterer,
-    check_array,
-    check_choice,
-    check_scalar,
-    check_square,
-    check_squares,
-)
-from mllib.compiled import compiled
-from mllib.explained import explain_errors
+from mllib.core.arrays import check_array, check_size, check_square
+from mllib.core.compiled import compiled
+from mllib.core.estimators import Clusterer, begin_fit
+from mllib.core.scalars import check_choice, check_scalar
 from mllib.k_means import best_partition, k_means
 from mllib.nearest_neighbours import pairwise_distances
 
@@ -296,7 +290,7 @@ def linkage(X, method="average", *, metric="euclidean", algorithm="auto"):
     height = np.empty(len(X) - 1)
     squares = method in ("ward", "centroid")
     if squares or (isinstance(metric, str) and metric == "euclidean"):
-        check_squares(X)
+        check_size(X)
     if algorithm == "spanning-tree" and metric == "euclidean":
         squares = True
         looked_at = spanning_tree_of_points(np.ascontiguousarray(X), pairs, height)
@@ -500,7 +494,7 @@ def divide(X, K, *, exact_up_to=10):
     >>> divide([[0.0], [1.0], [9.0], [5.0]], 3).labels
     array([0, 0, 1, 2])
     """
-    X = check_squares(check_array(X))
+    X = check_array(X)
     check_scalar(K, "K", low=1, integer=True)
     check_scalar(exact_up_to, "exact_up_to", low=1, high=16, integer=True)
     distinct = len(np.unique(X, axis=0))
@@ -577,6 +571,7 @@ class AgglomerativeClustering(Clusterer):
 
     def fit(self, X, y=None):
         """Build the tree and cut it; return self."""
+        begin_fit(self, X)
         X = check_array(X, min_samples=2)
         tree = linkage(X, self.linkage, metric=self.metric)
         if self.distance_threshold is None:
@@ -587,6 +582,3 @@ class AgglomerativeClustering(Clusterer):
         self.n_clusters_, self.n_leaves_ = int(self.labels_.max()) + 1, len(X)
         self.n_features_in_ = X.shape[1]
         return self
-
-
-explain_errors(globals())

@@ -12,28 +12,34 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from mllib.base import (
+from mllib.core.arrays import (
+    check_array,
+    check_result,
+    check_sample_weight,
+    check_size,
+    check_vector,
+)
+from mllib.core.chunks import as_passes, chunk_names, chunk_parts, reduce_chunks
+from mllib.core.compiled import compiled, compiling
+from mllib.core.errors import convergence_warning
+from mllib.core.estimators import (
     Clusterer,
     Transformer,
-    check_array,
-    check_choice,
+    as_output,
+    begin_fit,
     check_features,
+    check_parameters,
+)
+from mllib.core.numerics import centred_columns
+from mllib.core.parallel import map_over
+from mllib.core.scalars import (
+    check_choice,
     check_instance,
-    check_result,
     check_rng,
-    check_sample_weight,
     check_scalar,
-    check_squares,
-    check_vector,
-    convergence_warning,
-    keep_names,
-    map_over,
     random_generator,
 )
-from mllib.chunks import as_passes, chunk_names, chunk_parts, reduce_chunks
-from mllib.compiled import compiled, compiling
-from mllib.explained import explain_errors
-from mllib.numerics import centred_columns
+from mllib.core.tables import column_names, keep_names
 
 __all__ = [
     "Assignment",
@@ -508,7 +514,7 @@ def k_means_over_chunks(chunks, centres, *, max_iter=300, tol=0.0, workers=1):
     tol : float
         The run stops when a step lowers J by at most ``tol`` times J.
     workers : int or map-like callable
-        As in ``mllib.chunks.reduce_chunks``.
+        As in ``mllib.core.chunks.reduce_chunks``.
 
     Returns
     -------
@@ -895,7 +901,7 @@ def best_partition(X, K):
     X = check_array(X)
     check_scalar(K, "K", low=1, high=len(X), integer=True)
     every = partitions(len(X), K)
-    Z = check_squares(centred_columns(X)[0])
+    Z = check_size(centred_columns(X)[0])
     J = np.full(len(every), np.einsum("ij,ij->", Z, Z))
     for k in range(K):
         member = (every == k).astype(np.float64)
@@ -948,7 +954,7 @@ def best_partition_on_line(x, K):
     >>> best_partition_on_line([5.0, 0.0, 1.0, 6.0], 2)
     Partition(labels=array([1, 0, 0, 1]), objective=1.0)
     """
-    x = check_squares(check_vector(x, "x"), "x")
+    x = check_size(check_vector(x, "x"), "x")
     check_scalar(K, "K", low=1, high=len(x), integer=True)
     order = np.argsort(x, kind="stable")
     best = np.full((K + 1, len(x) + 1), np.inf)
@@ -988,7 +994,7 @@ def single_moves(X, labels, K):
     >>> single_moves([[0.0], [0.0], [0.5], [1.0]], [0, 0, 0, 1], 2)[2].round(4)
     array([ 0.    , -0.0417])
     """
-    X = check_squares(check_array(X))
+    X = check_array(X)
     labels, K = _check_partition(labels, len(X), K)
     centres, rows = update(X, labels, K), np.arange(len(X))
     counts = np.bincount(labels, minlength=K).astype(float)
@@ -1031,7 +1037,7 @@ def calinski_harabasz(X, labels):
     labels, K = _check_partition(labels, len(X))
     if not 1 < K < len(X):
         raise ValueError(f"labels must take between 2 and {len(X) - 1} values, they take {K}.")
-    Z = check_squares(centred_columns(X)[0])
+    Z = check_size(centred_columns(X)[0])
     centres = update(Z, labels, K)
     between = np.bincount(labels) @ (centres**2).sum(axis=1)
     within = inertia(Z, centres, labels)
@@ -1111,7 +1117,7 @@ class _Centres(Clusterer, Transformer):
 
     def transform(self, X):
         """Return the distance of each row to each centre, shape (m, K)."""
-        return cdist(check_features(self, X), self.cluster_centers_)
+        return as_output(self, cdist(check_features(self, X), self.cluster_centers_), X)
 
     def fit_transform(self, X, y=None, **options):
         """Fit and return the distances of the training rows to the centres."""
@@ -1196,6 +1202,7 @@ class KMeans(_Centres):
 
     def fit(self, X, y=None, sample_weight=None):
         """Cluster the rows of X; y is ignored; return self."""
+        begin_fit(self, X)
         X = check_array(X)
         w = check_sample_weight(sample_weight, len(X), ones=True)
         K = check_scalar(self.n_clusters, "n_clusters", low=1, integer=True)
@@ -1224,8 +1231,9 @@ class KMeans(_Centres):
         From one start the result is that of ``fit`` on all rows together. Starts that are drawn
         are drawn from the first chunk: mix the rows. There are no ``labels_``; ``predict`` gives
         those of each chunk. ``chunks`` is a list, or a function that returns an iterator;
-        ``workers`` is as in ``mllib.chunks.reduce_chunks``.
+        ``workers`` is as in ``mllib.core.chunks.reduce_chunks``.
         """
+        check_parameters(self)
         again = as_passes(chunks)
         K = check_scalar(self.n_clusters, "n_clusters", low=1, integer=True)
         if isinstance(self.init, str):
@@ -1334,6 +1342,7 @@ class MiniBatchKMeans(_Centres):
 
     def fit(self, X, y=None):
         """Start anew and pass over the rows ``max_iter`` times; return self."""
+        begin_fit(self, X)
         X = check_array(X)
         size = check_scalar(self.batch_size, "batch_size", low=1, integer=True)
         passes = check_scalar(self.max_iter, "max_iter", low=1, integer=True)
@@ -1347,13 +1356,13 @@ class MiniBatchKMeans(_Centres):
 
     def partial_fit(self, X, y=None):
         """Take one step with X as the batch; the first call also draws the start from it."""
+        check_parameters(self)
         started = hasattr(self, "n_features_in_")
+        if not started:
+            keep_names(self, column_names(X))
         X = check_features(self, X) if started else check_array(X)
         if not started:
             self._begin(X, random_generator(self.random_state))
         self.n_iter_ += 1
         self._step(X)
         return self._finish(X)
-
-
-explain_errors(globals())

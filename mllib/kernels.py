@@ -12,20 +12,17 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.special import gammaln
 
-from mllib.base import (
-    Regressor,
+from mllib.core.arrays import (
     check_array,
-    check_choice,
-    check_features,
     check_kernel_values,
     check_result,
     check_sample_weight,
-    check_scalar,
     check_square,
     check_targets,
     check_vector,
 )
-from mllib.explained import explain_errors
+from mllib.core.estimators import Regressor, begin_fit, check_features
+from mllib.core.scalars import check_choice, check_scalar
 from mllib.linear_algebra import spectral_decomposition
 
 __all__ = [
@@ -929,6 +926,7 @@ class KernelRidge(Regressor):
 
     def fit(self, X, y, sample_weight=None):
         """Fit to X of shape (n, d) and y of shape (n,); a weight counts an example that often."""
+        begin_fit(self, X)
         X, y = check_array(X), check_targets(y, type(self).__name__)
         if len(X) != len(y):
             raise ValueError(
@@ -950,6 +948,3 @@ class KernelRidge(Regressor):
         size = max(1, int(2e6 / len(self.X_fit_)))
         blocks = [X[i : i + size] for i in range(0, len(X), size)]
         return np.concatenate([self._between(B, self.X_fit_) @ self.dual_coef_ for B in blocks])
-
-
-explain_errors(globals())

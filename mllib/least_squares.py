@@ -13,25 +13,27 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq, svd
 from scipy.linalg.lapack import dpocon
 
-from mllib.base import (
-    Regressor,
+from mllib.core.arrays import (
     check_array,
-    check_features,
-    check_fitted,
     check_result,
-    check_rng,
     check_sample_weight,
-    check_scalar,
     check_targets,
     check_vector,
-    keep_names,
 )
-from mllib.chunks import chunk_parts, reduce_chunks
-from mllib.explained import explain_errors
-from mllib.numerics import (
+from mllib.core.chunks import chunk_parts, reduce_chunks
+from mllib.core.estimators import (
+    Regressor,
+    begin_fit,
+    check_features,
+    check_fitted,
+    check_parameters,
+)
+from mllib.core.numerics import (
     centred_columns,
     weighted_rows,
 )
+from mllib.core.scalars import check_rng, check_scalar
+from mllib.core.tables import keep_names
 
 __all__ = [
     "LeastSquaresFit",
@@ -751,6 +753,7 @@ class LinearRegression(Regressor):
 
     def fit(self, X, y=None, sample_weight=None):
         """Fit w and b; weights multiply the squares: a whole one counts a row that often."""
+        begin_fit(self, X)
         X = check_array(X)
         y = check_vector(check_targets(y, "LinearRegression"), "y", length=len(X))
         s = check_sample_weight(sample_weight, len(X))
@@ -774,8 +777,9 @@ class LinearRegression(Regressor):
         """Fit to chunks (X, y) or (X, y, sample_weight), one after the other; return self.
 
         The result is that of ``fit`` on all rows together; ``chunks`` may be an iterator, and
-        ``workers`` is as in ``mllib.chunks.reduce_chunks``.
+        ``workers`` is as in ``mllib.core.chunks.reduce_chunks``.
         """
+        check_parameters(self)
         task = partial(regression_chunk, intercept=self.fit_intercept)
         total = reduce_chunks(task, chunks, workers)
         fit = solve_statistics(total.value)
@@ -798,6 +802,3 @@ class LinearRegression(Regressor):
         X = check_features(self, X)
         y = check_vector(y, "y", length=len(X))
         return log_likelihood(X, y - self.intercept_, self.coef_, self.sigma2_)
-
-
-explain_errors(globals())

@@ -11,15 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh, svd
 
-from mllib.base import (
-    check_array,
-    check_choice,
-    check_result,
-    check_scalar,
-    check_square,
-    check_vector,
-)
-from mllib.explained import explain_errors
+from mllib.core.arrays import check_array, check_result, check_square, check_vector
+from mllib.core.scalars import check_choice, check_scalar
 
 __all__ = [
     "SVD",
@@ -941,6 +934,3 @@ def svd_solve(X, y, *, rtol=None):
     U, s, Vt = svd(X, full_matrices=False)
     keep = s > _cut(s, X.shape, rtol)
     return Vt[keep].T @ ((U[:, keep].T @ y) / s[keep])  # (eq-linear-algebra-svd-solve)
-
-
-explain_errors(globals())

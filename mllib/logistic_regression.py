@@ -10,24 +10,19 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
-from mllib.base import (
-    Classifier,
-    _check_target_length,
+from mllib.core.arrays import (
     check_array,
-    check_choice,
-    check_features,
-    check_fitted,
     check_labels,
     check_result,
-    check_rng,
-    check_scalar,
+    check_target_length,
     check_vector,
     class_factors,
-    convergence_warning,
 )
-from mllib.compiled import compiled
-from mllib.explained import explain_errors
-from mllib.numerics import log_normalise, log_sum_exp
+from mllib.core.compiled import compiled
+from mllib.core.errors import convergence_warning
+from mllib.core.estimators import Classifier, begin_fit, check_features, check_fitted
+from mllib.core.numerics import log_normalise, log_sum_exp
+from mllib.core.scalars import check_choice, check_rng, check_scalar
 
 __all__ = [
     "ROC",
@@ -1035,7 +1030,7 @@ def _training_sample(X, y, sample_weight, name):
     """Return X, classes, index, weights without the examples of weight 0."""
     X = check_array(X)
     classes, index = check_labels(y, name)
-    _check_target_length(X, index)
+    check_target_length(X, index)
     s = _weights(sample_weight, len(X), "sample_weight")
     if (s == 0).any():
         X, index, s = X[s > 0], index[s > 0], s[s > 0]
@@ -1128,6 +1123,7 @@ class LogisticRegression(Classifier):
 
     def fit(self, X, y, sample_weight=None):
         """Train on X of shape (n, d), labels y and weights, both of shape (n,); return self."""
+        begin_fit(self, X)
         if self.penalty is not None:
             check_choice(self.penalty, "penalty", ("l2", "l1"))
             check_scalar(self.lam, "lam", low=0, open_low=True)
@@ -1295,6 +1291,7 @@ class _Reduction(Classifier):
 
     def fit(self, X, y, sample_weight=None):
         """Train on X of shape (n, d), labels y and weights, both of shape (n,); return self."""
+        begin_fit(self, X)
         X, classes, index, s = _training_sample(X, y, sample_weight, type(self).__name__)
         s = s * class_factors(self.class_weight, classes, index, s)
         s = None if sample_weight is None and self.class_weight is None else s
@@ -1407,6 +1404,3 @@ class OneVsOne(_Reduction):
                 votes[:, k] += second
                 votes[:, j] += ~second
         return votes if K > 2 else votes[:, 1] - votes[:, 0]
-
-
-explain_errors(globals())

@@ -11,26 +11,15 @@ import numpy as np
 from scipy.linalg.lapack import dtrtri
 from scipy.special import multigammaln, xlogy
 
-from mllib.base import (
-    DensityEstimator,
+from mllib.core.arrays import (
     check_array,
-    check_choice,
     check_distribution,
-    check_features,
-    check_fitted,
     check_result,
-    check_rng,
     check_sample_weight,
-    check_scalar,
     check_square,
-    check_squares,
     check_vector,
-    convergence_warning,
-    keep_names,
-    map_over,
-    random_generator,
 )
-from mllib.chunks import (
+from mllib.core.chunks import (
     ColumnMoments,
     as_passes,
     chunk_parts,
@@ -38,17 +27,27 @@ from mllib.chunks import (
     reduce_chunks,
     weighted_rows_of,
 )
-from mllib.discriminant_analysis import ClassStatistics
-from mllib.explained import explain_errors
-from mllib.k_means import k_means, k_means_plus_plus, k_means_restarts
-from mllib.model_selection import bic
-from mllib.numerics import (
+from mllib.core.errors import convergence_warning
+from mllib.core.estimators import (
+    DensityEstimator,
+    begin_fit,
+    check_features,
+    check_fitted,
+    check_parameters,
+)
+from mllib.core.numerics import (
     gaussian_log_density,
     log_normalise,
     log_sum_exp,
     safe_log,
     squared_distances,
 )
+from mllib.core.parallel import map_over
+from mllib.core.scalars import check_choice, check_rng, check_scalar, random_generator
+from mllib.core.tables import keep_names
+from mllib.discriminant_analysis import ClassStatistics
+from mllib.k_means import k_means, k_means_plus_plus, k_means_restarts
+from mllib.model_selection import bic
 from mllib.probability import entropy
 
 __all__ = [
@@ -467,7 +466,7 @@ def variance_floor(X, relative=1e-6):
     """Return ``relative`` times the variance of each column of X, shape (d,).
 
     A constant column takes the mean variance of the others instead of its own. X may be given as
-    its ``mllib.chunks.ColumnMoments``.
+    its ``mllib.core.chunks.ColumnMoments``.
 
     Raises
     ------
@@ -944,7 +943,7 @@ def _expect_chunk(chunk, params):
 
 def _chunk_moments(chunk):
     X, _, s = chunk_parts(chunk, ("X", "y", "sample_weight"), 1)
-    X = check_squares(check_array(X))
+    X = check_array(X)
     return column_moments(X, None if s is None else check_sample_weight(s, len(X), chunk=True))
 
 
@@ -1381,8 +1380,7 @@ class GaussianMixture(DensityEstimator):
         As for `em`: iterations at most, and the gain per row in nats that ends them.
     random_state : None, int or numpy.random.Generator
     workers : int or map-like callable
-        Who does the ``n_init`` runs, as in ``mllib.base.map_over``; the result does not depend
-        on it.
+        Who does the ``n_init`` runs, as in ``mllib.core.parallel.map_over``.
 
     Attributes
     ----------
@@ -1438,7 +1436,8 @@ class GaussianMixture(DensityEstimator):
         A whole weight counts a row that often. Rows without labels that stand in X repeatedly are
         taken as one row with a weight.
         """
-        X = check_squares(check_array(X, min_samples=2))
+        begin_fit(self, X)
+        X = check_array(X, min_samples=2)
         s = check_sample_weight(sample_weight, len(X))
         K, family = self.n_components, self.covariance_type
         check_scalar(K, "n_components", low=1, integer=True)
@@ -1479,8 +1478,9 @@ class GaussianMixture(DensityEstimator):
         They are read once more before the first. From the same start the result is that of ``fit``
         on all rows together. Starts that are drawn are drawn from the first chunk: mix the rows.
         ``chunks`` is a list, or a function that returns an iterator; ``workers`` is as in
-        ``mllib.chunks.reduce_chunks``.
+        ``mllib.core.chunks.reduce_chunks``.
         """
+        check_parameters(self)
         again, K, prior = as_passes(chunks), self.n_components, self.covariance_prior
         check_scalar(K, "n_components", low=1, integer=True)
         check_choice(self.covariance_type, "covariance_type", COVARIANCE_TYPES)
@@ -1560,6 +1560,3 @@ class GaussianMixture(DensityEstimator):
 
     def _fit_and_freedom(self, X):
         return float(self.score_samples(X).sum()), self._freedom
-
-
-explain_errors(globals())

@@ -16,24 +16,20 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import norm, svd
 
-from mllib.base import (
-    Regressor,
+from mllib.core.arrays import (
     check_array,
-    check_choice,
-    check_features,
     check_result,
     check_sample_weight,
-    check_scalar,
     check_square,
     check_targets,
     check_vector,
-    map_over,
-    random_generator,
 )
+from mllib.core.estimators import Regressor, begin_fit, check_features
+from mllib.core.numerics import weighted_rows
+from mllib.core.parallel import map_over
+from mllib.core.scalars import check_choice, check_scalar, random_generator
 from mllib.decision_theory import squared
-from mllib.explained import explain_errors
 from mllib.least_squares import LinearRegression, least_squares, log_likelihood
-from mllib.numerics import weighted_rows
 from mllib.ridge_and_lasso import Ridge, centre
 
 __all__ = [
@@ -1164,6 +1160,7 @@ class RidgeCV(Regressor):
 
     def fit(self, X, y=None, sample_weight=None):
         """Choose the penalty, fit with it on all rows, and return self."""
+        begin_fit(self, X)
         X, y = check_array(X, min_samples=2), check_targets(y, "RidgeCV")
         intercept = _check_flag(self.fit_intercept, "fit_intercept")
         s = check_sample_weight(sample_weight, len(X))
@@ -1182,6 +1179,3 @@ class RidgeCV(Regressor):
         """Return b + w^T x for each row of X, shape (n,)."""
         X = check_features(self, X)
         return X @ self.coef_ + self.intercept_
-
-
-explain_errors(globals())

@@ -8,23 +8,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mllib.base import (
-    Classifier,
+from mllib.core.arrays import (
     as_array,
     check_array,
-    check_choice,
     check_distribution,
-    check_features,
     check_labels,
     check_sample_weight,
-    check_scalar,
     check_vector,
-    keep_names,
 )
-from mllib.chunks import chunk_parts, in_places, merge_labels, reduce_chunks
-from mllib.compiled import compiled, compiling
-from mllib.explained import explain_errors
-from mllib.numerics import log_sum_exp, safe_log
+from mllib.core.chunks import chunk_parts, in_places, merge_labels, reduce_chunks
+from mllib.core.compiled import compiled, compiling
+from mllib.core.estimators import Classifier, begin_fit, check_features, check_parameters
+from mllib.core.numerics import log_sum_exp, safe_log
+from mllib.core.scalars import check_choice, check_scalar
+from mllib.core.tables import keep_names
 
 __all__ = [
     "BernoulliFeatures",
@@ -546,7 +543,7 @@ def class_variances(moments, floor=1e-9):
     array([[1.        ],
            [0.04222222]])
     """
-    check_scalar(floor, "floor", low=0, high=1)
+    check_scalar(floor, "var_floor", low=0, high=1)
     n, mean, scatter = moments
     if (n <= 0).any():
         raise ValueError("moments must hold examples of every class: drop the empty ones.")
@@ -740,6 +737,7 @@ class _NaiveBayes(Classifier):
 
         A weight counts a row that often; a row of weight 0 is as good as absent.
         """
+        begin_fit(self, X)
         X = check_array(X)
         return self._estimate(self.statistics(X, y, sample_weight), X.shape[1])
 
@@ -747,8 +745,9 @@ class _NaiveBayes(Classifier):
         """Fit to chunks (X, y) or (X, y, sample_weight), one after the other; return self.
 
         The result is that of ``fit`` on all rows together; ``chunks`` may be an iterator, and
-        ``workers`` is as in ``mllib.chunks.reduce_chunks``.
+        ``workers`` is as in ``mllib.core.chunks.reduce_chunks``.
         """
+        check_parameters(self)
         total = reduce_chunks(_ChunkSums(self), chunks, workers)
         keep_names(self, total.names)
         return self._estimate(total.value, total.width)
@@ -1120,6 +1119,3 @@ class MixedNB(_NaiveBayes):
             fit, *settings = options[kind]
             fitted.append((columns, fit(part, *settings)))
         return tuple(fitted)
-
-
-explain_errors(globals())

@@ -10,23 +10,18 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.stats import binom
 
-from mllib.base import (
-    Classifier,
-    Regressor,
+from mllib.core.arrays import (
     check_array,
-    check_choice,
     check_distribution,
-    check_features,
     check_result,
-    check_rng,
-    check_scalar,
     check_square,
     check_targets,
     check_vector,
     check_X_y,
 )
-from mllib.compiled import compiled, compiling
-from mllib.explained import explain_errors
+from mllib.core.compiled import compiled, compiling
+from mllib.core.estimators import Classifier, Regressor, begin_fit, check_features
+from mllib.core.scalars import check_choice, check_rng, check_scalar
 from mllib.linear_algebra import p_norm
 
 __all__ = [
@@ -1418,6 +1413,7 @@ class KNeighborsClassifier(_KNeighbors, Classifier):
 
     def fit(self, X, y):
         """Store the sample; return self."""
+        begin_fit(self, X)
         X, classes, index = check_X_y(X, y, type(self).__name__)
         self._store(X)
         self.classes_, self._y = classes, index
@@ -1459,6 +1455,7 @@ class KNeighborsRegressor(_KNeighbors, Regressor):
 
     def fit(self, X, y):
         """Store the sample; return self."""
+        begin_fit(self, X)
         X, y = check_array(X), check_targets(y, type(self).__name__)
         if len(X) != len(y):
             raise ValueError(
@@ -1474,6 +1471,3 @@ class KNeighborsRegressor(_KNeighbors, Regressor):
         distance, index = self.kneighbors(X)
         w = vote_weights(distance, self.weights)
         return (w * self._y[index]).sum(axis=1) / w.sum(axis=1)
-
-
-explain_errors(globals())

@@ -10,25 +10,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mllib.base import (
-    Classifier,
-    Regressor,
+from mllib.core.arrays import (
     check_array,
-    check_choice,
-    check_features,
     check_labels,
-    check_rng,
     check_sample_weight,
-    check_scalar,
     check_targets,
     check_vector,
     class_factors,
-    convergence_warning,
-    random_generator,
 )
-from mllib.explained import explain_errors
+from mllib.core.errors import convergence_warning
+from mllib.core.estimators import Classifier, Regressor, begin_fit, check_features
+from mllib.core.numerics import log_sum_exp
+from mllib.core.scalars import check_choice, check_rng, check_scalar, random_generator
 from mllib.logistic_regression import sigmoid, softmax
-from mllib.numerics import log_sum_exp
 
 __all__ = [
     "ACTIVATIONS",
@@ -877,6 +871,7 @@ class MLPClassifier(_MLP, Classifier):
 
     def fit(self, X, y, sample_weight=None):
         """Train on X of shape (n, d), labels y and weights, both of shape (n,); return self."""
+        begin_fit(self, X)
         X = check_array(X)
         classes, index = check_labels(y, "MLPClassifier")
         if len(X) != len(index):
@@ -945,6 +940,7 @@ class MLPRegressor(_MLP, Regressor):
 
     def fit(self, X, y, sample_weight=None):
         """Train on X of shape (n, d), numbers y and weights, both of shape (n,); return self."""
+        begin_fit(self, X)
         X, y = check_array(X), check_targets(y, "MLPRegressor")
         if len(X) != len(y):
             raise ValueError(
@@ -962,6 +958,3 @@ class MLPRegressor(_MLP, Regressor):
         """Return the outputs, shape (m,)."""
         X = check_features(self, X)
         return self._scores(X)[:, 0]
-
-
-explain_errors(globals())

@@ -10,18 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_solve, null_space
 
-from mllib.base import (
-    check_array,
-    check_choice,
-    check_result,
-    check_scalar,
-    check_square,
-    check_vector,
-    convergence_warning,
-    random_generator,
-)
-from mllib.explained import explain_errors
-from mllib.numerics import cholesky_with_jitter
+from mllib.core.arrays import check_array, check_result, check_square, check_vector
+from mllib.core.errors import convergence_warning
+from mllib.core.numerics import cholesky_with_jitter
+from mllib.core.scalars import check_choice, check_scalar, random_generator
 
 __all__ = [
     "Chord",
@@ -1238,6 +1230,3 @@ def _newton_step(H, g, damping):
             f"damping > 0."
         )
     return -V @ ((V.T @ g) / curvatures)
-
-
-explain_errors(globals())

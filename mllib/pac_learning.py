@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mllib.base import check_array, check_scalar, check_vector
 from mllib.concentration import hoeffding_bound, hoeffding_radius, hoeffding_sample_size
+from mllib.core.arrays import check_array, check_vector
+from mllib.core.scalars import check_scalar
 from mllib.decision_theory import add_intercept, zero_one
-from mllib.explained import explain_errors
 
 __all__ = [
     "ErmResult",
@@ -488,6 +488,3 @@ def sine_frequency(y):
     if not np.isin(y, (0.0, 1.0)).all() or not 1 <= len(y) <= 12:
         raise ValueError("y must hold 1 to 12 labels, each 0 or 1.")
     return math.pi * (1 + sum(10**i for i, label in enumerate(y, start=1) if label == 0))
-
-
-explain_errors(globals())

@@ -15,22 +15,25 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 from scipy.sparse.linalg import eigsh
 
-from mllib.base import (
-    Transformer,
+from mllib.core.arrays import (
     check_array,
-    check_choice,
-    check_features,
-    check_fitted,
     check_kernel_values,
     check_sample_weight,
-    check_scalar,
+    check_size,
     check_square,
-    check_squares,
     check_vector,
-    keep_names,
 )
-from mllib.chunks import chunk_parts, reduce_chunks
-from mllib.explained import explain_errors
+from mllib.core.chunks import chunk_parts, reduce_chunks
+from mllib.core.estimators import (
+    Transformer,
+    as_output,
+    begin_fit,
+    check_features,
+    check_fitted,
+    check_parameters,
+)
+from mllib.core.scalars import check_choice, check_scalar
+from mllib.core.tables import keep_names
 from mllib.kernels import (
     _centre,
     center_kernel,
@@ -298,7 +301,7 @@ def principal_components(X, k=None, *, weights=None, center=True, method="auto")
     >>> found.V.ravel(), found.variances.round(4)
     (array([0.6, 0.8]), array([16.6667]))
     """
-    X, k = check_squares(check_array(X, min_samples=2)), _check_k(k)
+    X, k = check_array(X, min_samples=2), _check_k(k)
     check_choice(method, "method", ("auto", "svd", "covariance", "gram"))
     if not isinstance(center, (bool, np.bool_)):
         raise ValueError(f"center must be True or False, got {center!r}.")
@@ -573,7 +576,7 @@ def kernel_scores(k_x, components):
 
 def _check_distances(D):
     """Return D as a symmetric matrix of distances with the diagonal 0."""
-    D = check_squares(check_square(D, "D", symmetric=True), "D")
+    D = check_size(check_square(D, "D", symmetric=True), "D")
     if (D < 0).any() or (np.diag(D) != 0).any():
         raise ValueError(
             "D must hold distances: no entry below 0, and 0 on the diagonal; turn similarities "
@@ -715,7 +718,7 @@ def _connecting(X):
 def _chunk_moments(chunk):
     """Return the moments of a chunk X, (X, y) or (X, y, sample_weight)."""
     X, _, weights = chunk_parts(chunk, ("X", "y", "sample_weight"), 1)
-    X = check_squares(check_array(X))
+    X = check_array(X)
     if weights is not None and not check_sample_weight(weights, len(X), chunk=True).any():
         return None
     return moments(X, weights)
@@ -775,6 +778,7 @@ class PCA(Transformer):
 
     def fit(self, X, y=None, sample_weight=None):
         """Fit to the rows of X, shape (n, d); a weight counts a row that often; return self."""
+        begin_fit(self, X)
         if sample_weight is not None:
             X = check_array(X, min_samples=2)
             sample_weight = check_sample_weight(sample_weight, len(X))
@@ -792,8 +796,9 @@ class PCA(Transformer):
         """Fit to chunks X or (X, None, sample_weight), read one after the other; return self.
 
         The result is that of ``fit`` on all rows together, by way of the covariance whatever
-        ``method`` says; ``workers`` is as in ``mllib.chunks.reduce_chunks``.
+        ``method`` says; ``workers`` is as in ``mllib.core.chunks.reduce_chunks``.
         """
+        check_parameters(self)
         if not self.center:
             raise ValueError("fit_chunks centres the rows: set center=True.")
         total = reduce_chunks(_chunk_moments, chunks, workers, merge=_joined)
@@ -815,7 +820,8 @@ class PCA(Transformer):
     def transform(self, X):
         """Return the scores, shape (m, k)."""
         Y = (check_features(self, X) - self.mean_) @ self.components_.T
-        return Y / np.sqrt(self.explained_variance_) if self._whiten else Y
+        Y = Y / np.sqrt(self.explained_variance_) if self._whiten else Y
+        return as_output(self, Y, X)
 
     def inverse_transform(self, X):
         """Return mean + sum_j z_ij v_j for scores X of shape (m, k)."""
@@ -897,6 +903,7 @@ class KernelPCA(Transformer):
 
         Rows of weight 0 are left out, also of ``X_fit_``; a precomputed kernel takes no weights.
         """
+        begin_fit(self, X)
         X = check_array(X, min_samples=2)
         s = self._weights = check_sample_weight(sample_weight, len(X))
         if s is not None:
@@ -905,7 +912,7 @@ class KernelPCA(Transformer):
             X, s = X[s > 0], s[s > 0]
             self._weights = s
         if isinstance(self.kernel, str) and self.kernel != "precomputed":
-            check_squares(X)
+            check_size(X)
         centre = X.mean(axis=0) if self.kernel == "linear" else 0.0
         k = self._k = self._choose(X)
         K = X if k is None else k(X - centre, X - centre)
@@ -920,17 +927,18 @@ class KernelPCA(Transformer):
 
     def fit_transform(self, X, y=None):
         """Return the scores of the training points, K_c alpha = n lambda alpha."""
-        return len(self.fit(X).X_fit_) * self.explained_variance_ * self.dual_coef_
+        Z = len(self.fit(X).X_fit_) * self.explained_variance_ * self.dual_coef_
+        return as_output(self, Z, X)
 
     def transform(self, X):
         """Return the scores of new points, shape (m, k)."""
-        X = check_features(self, X)
-        if self._k is None:
-            return kernel_scores(X.T, self._found)
-        k_x = self._k(self.X_fit_ - self._centre, X - self._centre)
+        rows = check_features(self, X)
+        k_x = (
+            rows.T if self._k is None else self._k(self.X_fit_ - self._centre, rows - self._centre)
+        )
         if self._weights is None:
-            return kernel_scores(k_x, self._found)
-        return _weighted_scores(k_x, self._found, self._weights)
+            return as_output(self, kernel_scores(k_x, self._found), X)
+        return as_output(self, _weighted_scores(k_x, self._found, self._weights), X)
 
 
 class Isomap(Transformer):
@@ -978,7 +986,8 @@ class Isomap(Transformer):
         ValueError
             If the graph of ``n_neighbors`` neighbours is in several pieces, with their number.
         """
-        X = check_squares(check_array(X, min_samples=2))
+        begin_fit(self, X)
+        X = check_array(X, min_samples=2)
         check_scalar(self.n_components, "n_components", low=1, integer=True)
         by_hand = self.n_neighbors is not None
         graph = neighbourhood_graph(X, self.n_neighbors) if by_hand else _connecting(X)
@@ -992,16 +1001,13 @@ class Isomap(Transformer):
 
     def fit_transform(self, X, y=None):
         """Fit and return ``embedding_``."""
-        return self.fit(X).embedding_
+        return as_output(self, self.fit(X).embedding_, X)
 
     def transform(self, X):
         """Return coordinates of new rows: each is joined to its nearest training rows."""
-        X = check_features(self, X)
-        found = neighbours(self.X_fit_, X, min(self.n_neighbors_ + 1, len(self.X_fit_)))
-        G = np.full((len(X), len(self.X_fit_)), np.inf)
+        rows = check_features(self, X)
+        found = neighbours(self.X_fit_, rows, min(self.n_neighbors_ + 1, len(self.X_fit_)))
+        G = np.full((len(rows), len(self.X_fit_)), np.inf)
         for index, near in zip(found.index.T, found.distance.T):
             np.minimum(G, near[:, None] + self.dist_matrix_[index], out=G)
-        return kernel_scores(-0.5 * G.T**2, self._found)
-
-
-explain_errors(globals())
+        return as_output(self, kernel_scores(-0.5 * G.T**2, self._found), X)

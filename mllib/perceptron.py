@@ -7,26 +7,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mllib.base import (
-    Classifier,
+from mllib.core.arrays import (
     check_array,
-    check_choice,
-    check_features,
-    check_fitted,
     check_kernel_values,
-    check_rng,
-    check_scalar,
     check_signs,
     check_square,
     check_vector,
     check_weighted_X_y,
     check_X_y,
-    convergence_warning,
-    random_generator,
 )
-from mllib.compiled import compiled
+from mllib.core.compiled import compiled
+from mllib.core.errors import convergence_warning
+from mllib.core.estimators import Classifier, begin_fit, check_features, check_fitted
+from mllib.core.scalars import check_choice, check_rng, check_scalar, random_generator
 from mllib.decision_theory import add_intercept
-from mllib.explained import explain_errors
 
 __all__ = [
     "BatchPerceptron",
@@ -652,6 +646,7 @@ class Perceptron(_BinaryLinear):
 
     def fit(self, X, y):
         """Train on X of shape (n, d) and two classes of labels y of shape (n,); return self."""
+        begin_fit(self, X)
         check_scalar(self.eta, "eta", low=0, open_low=True)
         check_scalar(self.max_iter, "max_iter", low=1, integer=True)
         X, classes, y = self._check_sample(X, y)
@@ -717,6 +712,7 @@ class BatchPerceptron(_BinaryLinear):
 
         E_P is linear in each x_i, so an example of weight s_i is the example s_i x_i.
         """
+        begin_fit(self, X)
         name = type(self).__name__
         X, classes, index, s, _ = check_weighted_X_y(X, y, sample_weight, self.class_weight, name)
         X, classes, y = self._check_sample(X, classes[index])
@@ -777,6 +773,7 @@ class KernelPerceptron(_BinaryLinear):
 
     def fit(self, X, y):
         """Train on X of shape (n, d) and two classes of labels y of shape (n,); return self."""
+        begin_fit(self, X)
         if self.kernel is not None and not callable(self.kernel):
             raise ValueError(f"kernel must be None or a function of X and Y, got {self.kernel!r}.")
         check_scalar(self.max_iter, "max_iter", low=1, integer=True)
@@ -803,6 +800,3 @@ class KernelPerceptron(_BinaryLinear):
         """Return the scores sum_i alpha_i y_i k(x_i, x), shape (n,)."""
         check_fitted(self)
         return self._kernel_matrix(check_features(self, X), self.support_vectors_) @ self.dual_coef_
-
-
-explain_errors(globals())

@@ -15,18 +15,10 @@ import numpy as np
 from scipy.linalg import cho_solve, cholesky
 from scipy.special import entr, gammaln, xlogy
 
-from mllib.base import (
-    as_array,
-    check_array,
-    check_distribution,
-    check_rng,
-    check_scalar,
-    check_square,
-    check_vector,
-)
-from mllib.explained import explain_errors
-from mllib.numerics import divergence_terms, log_normalise
-from mllib.numerics import gaussian_log_density as log_density_from_cholesky
+from mllib.core.arrays import as_array, check_array, check_distribution, check_square, check_vector
+from mllib.core.numerics import divergence_terms, log_normalise
+from mllib.core.numerics import gaussian_log_density as log_density_from_cholesky
+from mllib.core.scalars import check_rng, check_scalar
 
 __all__ = [
     "FiniteSpace",
@@ -1198,6 +1190,3 @@ def dirichlet_sample(alpha, n, rng):
     size = (check_scalar(n, "n", low=1, integer=True), len(alpha))
     larger, u = check_rng(rng).standard_gamma(alpha + 1, size), rng.random(size)
     return log_normalise(np.log(larger) + np.log1p(-u) / alpha)[0]
-
-
-explain_errors(globals())

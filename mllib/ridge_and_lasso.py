@@ -11,29 +11,26 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, svd
 from scipy.special import expit
 
-from mllib.base import (
-    Regressor,
+from mllib.core.arrays import (
     check_array,
-    check_features,
-    check_flag,
     check_result,
     check_sample_weight,
-    check_scalar,
     check_square,
     check_targets,
     check_vector,
-    convergence_warning,
-    keep_names,
 )
-from mllib.chunks import reduce_chunks
-from mllib.compiled import compiled, compiling
-from mllib.explained import explain_errors
-from mllib.least_squares import regression_chunk, solve_statistics
-from mllib.linear_algebra import ProductSums, outer_product_sum
-from mllib.numerics import (
+from mllib.core.chunks import reduce_chunks
+from mllib.core.compiled import compiled, compiling
+from mllib.core.errors import convergence_warning
+from mllib.core.estimators import Regressor, begin_fit, check_features, check_parameters
+from mllib.core.numerics import (
     centred_columns,
     weighted_rows,
 )
+from mllib.core.scalars import check_flag, check_scalar
+from mllib.core.tables import keep_names
+from mllib.least_squares import regression_chunk, solve_statistics
+from mllib.linear_algebra import ProductSums, outer_product_sum
 
 __all__ = [
     "Centred",
@@ -1195,6 +1192,7 @@ class Ridge(_Linear):
 
     def fit(self, X, y, sample_weight=None):
         """Fit to X of shape (n, d) and y of shape (n,); a whole weight counts a row that often."""
+        begin_fit(self, X)
         data = self._centred(X, y, sample_weight)
         A, unit = _in_units(data.X)
         if unit < 1 and not np.isfinite(float(self.lam) / unit / unit):
@@ -1206,8 +1204,9 @@ class Ridge(_Linear):
         """Fit to chunks (X, y) or (X, y, sample_weight), one after the other; return self.
 
         The result is that of ``fit`` on all rows together; ``chunks`` may be an iterator, and
-        ``workers`` is as in ``mllib.chunks.reduce_chunks``.
+        ``workers`` is as in ``mllib.core.chunks.reduce_chunks``.
         """
+        check_parameters(self)
         _penalty(self.lam)
         task = partial(regression_chunk, intercept=self.fit_intercept)
         total = reduce_chunks(task, chunks, workers)
@@ -1267,6 +1266,7 @@ class Lasso(_Linear):
 
     def fit(self, X, y, sample_weight=None):
         """Fit to X of shape (n, d) and y of shape (n,); a whole weight counts a row that often."""
+        begin_fit(self, X)
         data = self._centred(X, y, sample_weight)
         check_scalar(self.tol, "tol", low=0)
         check_scalar(self.max_iter, "max_iter", low=1, integer=True)
@@ -1293,6 +1293,3 @@ def _fast_lasso(X, y, lam, tol, max_iter):
             return w0, len(path.lam), gap
     run = lasso(X, y, lam, w0=w0, tol=tol, max_iter=max_iter)
     return run.w, run.n_iter, run.gap
-
-
-explain_errors(globals())

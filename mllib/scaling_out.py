@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mllib.base import check_array, check_scalar, check_vector
-from mllib.explained import explain_errors
+from mllib.core.arrays import check_array, check_vector
+from mllib.core.scalars import check_scalar
 
 __all__ = [
     "CountingWorkers",
@@ -135,7 +135,7 @@ def raw_sums(X):
 
     References
     ----------
-    Book: scaling-out-merge-error, which says why ``mllib.chunks.column_moments`` is to be used.
+    Book: scaling-out-merge-error, which says why to use ``mllib.core.chunks.column_moments``.
 
     Examples
     --------
@@ -347,7 +347,7 @@ class CountingWorkers:
 class SimulatedChunk:
     """Chunk ``number`` of a data set that is made when it is read: y = X w + noise, X ~ N(0, I).
 
-    A chunk as ``mllib.chunks`` takes it, a function without arguments; it can travel to other
+    A chunk as ``mllib.core.chunks`` takes it, a function without arguments; it can travel to other
     processes and machines, where the rows are made.
 
     Parameters
@@ -491,6 +491,3 @@ def needs(n, columns, numbers, *, machines, chunk_rows, size=8):
         size * numbers * (machines - 1),
         size * numbers * chunks,
     )
-
-
-explain_errors(globals())

@@ -10,23 +10,20 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.lapack import dposv
 
-from mllib.base import (
-    Classifier,
+from mllib.core.arrays import (
     check_array,
-    check_choice,
-    check_features,
     check_kernel_values,
-    check_scalar,
     check_signs,
     check_square,
     check_vector,
     check_weighted_X_y,
     check_X_y,
-    convergence_warning,
 )
-from mllib.compiled import compiled
+from mllib.core.compiled import compiled
+from mllib.core.errors import convergence_warning
+from mllib.core.estimators import Classifier, begin_fit, check_features
+from mllib.core.scalars import check_choice, check_scalar
 from mllib.decision_theory import add_intercept, hinge
-from mllib.explained import explain_errors
 from mllib.kernels import (
     check_psd,
     default_width,
@@ -1311,6 +1308,7 @@ class SVC(_MarginClassifier):
 
     def fit(self, X, y, sample_weight=None):
         """Train on X of shape (n, d), labels y of two or more classes and weights, both (n,)."""
+        begin_fit(self, X)
         return self._fit(X, y, sample_weight, self.class_weight)
 
     def _fit(self, X, y, sample_weight, class_weight):
@@ -1430,6 +1428,7 @@ class HardMarginSVM(SVC):
 
     def fit(self, X, y):
         """Train on X of shape (n, d) and labels y of shape (n,) of separable classes."""
+        begin_fit(self, X)
         if isinstance(self.kernel, str) and self.kernel == "linear":
             A, classes, index = check_X_y(X, y, type(self).__name__)
             if 0 < np.ptp(A, axis=0).max() < 1e-145:
@@ -1507,6 +1506,7 @@ class LinearSVC(_MarginClassifier):
 
     def fit(self, X, y, sample_weight=None):
         """Train on X of shape (n, d), labels y of two or more classes and weights, both (n,)."""
+        begin_fit(self, X)
         name = type(self).__name__
         X, classes, index, s, _ = check_weighted_X_y(X, y, sample_weight, self.class_weight, name)
         options = {
@@ -1538,6 +1538,3 @@ class LinearSVC(_MarginClassifier):
                 f"{(self.gap_ / self.primal_).max():.3g} (tolerance {self.tol:g}): raise max_iter."
             )
         return self
-
-
-explain_errors(globals())

@@ -8,24 +8,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mllib.base import (
-    Classifier,
-    Regressor,
+from mllib.core.arrays import (
     as_array,
     check_array,
-    check_choice,
-    check_features,
-    check_fitted,
     check_sample_weight,
-    check_scalar,
     check_targets,
     check_vector,
     check_X_y,
     class_factors,
-    random_generator,
 )
-from mllib.compiled import compiled
-from mllib.explained import explain_errors
+from mllib.core.compiled import compiled
+from mllib.core.estimators import Classifier, Regressor, begin_fit, check_features, check_fitted
+from mllib.core.scalars import check_choice, check_scalar, random_generator
 
 __all__ = [
     "Branch",
@@ -1212,6 +1206,7 @@ class DecisionTreeClassifier(_DecisionTree, Classifier):
 
     def fit(self, X, y, sample_weight=None):
         """Grow the tree, prune it where asked; return self."""
+        begin_fit(self, X)
         X, classes, y = check_X_y(X, y, type(self).__name__, min_classes=1)
         _, y, w = _check_sample(X, y, sample_weight, len(classes), self.criterion, "sample_weight")
         present = np.flatnonzero(np.bincount(y.astype(int), w))  # a class without weight is absent
@@ -1282,6 +1277,7 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
 
     def fit(self, X, y, sample_weight=None):
         """Grow the tree, prune it where asked; return self."""
+        begin_fit(self, X)
         X, y = check_array(X), check_targets(y, type(self).__name__)
         if len(X) != len(y):
             raise ValueError(
@@ -1295,6 +1291,3 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
         """Return the mean target of each row's leaf, shape (m,)."""
         leaf = self.apply(X)
         return self.tree_.value[leaf, 0]
-
-
-explain_errors(globals())

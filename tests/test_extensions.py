@@ -294,17 +294,20 @@ def test_faults_are_reported_again_when_another_page_changes(project):
     only(again, "more-zero")
 
 
-def test_results_say_what_share_of_planted_faults_was_noticed_where_they_were_counted(project):
+def test_results_say_how_many_planted_faults_were_noticed_where_they_were_counted(project):
     assert project.build({"sums": GOOD_PAGE}) == []
     assert "lanted fault" not in project.page("results") + project.page("results/sums")
-    died = {"claim": 6, "error": 2, "alive": 2, "reason": 5}
-    block = {"tried": 15, "printed": {"claim": 3}, "all": died, "claims": {"sums-zero": 6}}
+    score = {"tried": 15, "claims": 8, "tests": None, "alive": 7}
+    block = {"mechanical": score, "mechanical by claim": {"sums-zero": 6}}
     path = project.folder / "source" / "chapters" / "mutants.yml"
-    path.write_text(yaml.safe_dump({"sums": block, "elsewhere": block}), encoding="utf-8")
+    path.write_text(
+        yaml.safe_dump({"sums": block, "elsewhere": {"mechanical": score}}), encoding="utf-8"
+    )
     assert project.build({"sums": GOOD_PAGE}) == []
     assert "6 planted faults caught" in project.page("results/sums")
     for page in ("results", "results/sums"):
-        assert "of 15 small changes in the code of this chapter, 80" in project.page(page)
+        assert "Of 15 small mechanical changes" in project.page(page)
+        assert "noticed 8 when they ran again (53\u00a0%); 7 stayed alive" in project.page(page)
 
 
 def test_the_list_of_results_follows_a_change_of_a_chapter(project):
@@ -539,7 +542,7 @@ def test_planted_faults_that_a_claim_caught_are_told_where_they_are_counted(proj
     counted = project.folder / "source" / "chapters" / "mutants.yml"
     assert project.build({"sums": GOOD_PAGE}) == []
     assert "planted" not in project.page("part/sums")
-    made = {"sums": {"tried": 9, "claims": {"sums-zero": 7, "erratum-five": 1}}, "more": {}}
+    made = {"sums": {"mechanical by claim": {"sums-zero": 7, "erratum-five": 1}}, "more": {}}
     counted.write_text(yaml.safe_dump(made))
     assert project.build({"sums": [*GOOD_PAGE, text("More.")]}) == []
     assert "Verified: 4 checks were run, 7 planted faults caught" in project.page("part/sums")

@@ -92,16 +92,16 @@ class FillCourse(results.FillPlaces):
         entries = [(slug, entry) for slug in self.shown for entry in self.of_chapter[slug]]
         run = sum(self.claim_of(self.chapters[s], e["id"]) is not None for s, e in entries)
         checks = sum(verdict.checks for claim in claims for verdict in claim.verdicts)
-        tried, died, lived = planted.counted(self.env.srcdir, self.shown)
+        tried, died = planted.counted(self.env.srcdir, self.shown)
         said = [
             (len(entries), "results, each derived or defined on its page"),
-            (run, f"of them run on their page, in {_number(checks)} checks"),
+            (run, f"of them run on their page, in {verdicts.number(checks)} checks"),
         ]
         if tried:
-            rest = "" if lived or died == tried else "; each other has its reason"
-            said.append((died, f"of {_number(tried)} planted faults noticed{rest}"))
+            of = verdicts.number(tried)
+            said.append((died, f"of {of} planted faults noticed by the cells of their chapter"))
         tiles = "".join(
-            f"<li><strong>{_number(count)}</strong> {html.escape(words)}</li>"
+            f"<li><strong>{verdicts.number(count)}</strong> {html.escape(words)}</li>"
             for count, words in said
             if count
         )
@@ -151,10 +151,6 @@ class FillCourse(results.FillPlaces):
                 nodes.Text(", "),
             ]
         return made[:-1]
-
-
-def _number(value):
-    return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
 def note_time(app, doctree):

@@ -1,5 +1,6 @@
-"""What ``make mutants`` counted: the share of the planted faults of its code a chapter notices.
+"""What ``make mutants`` counted: how many planted faults of its code a chapter notices.
 
+Nothing is taken from what was tried: a change that makes no difference counts as alive.
 ``chapters/mutants.yml`` may be missing, and so may any chapter in it: then nothing is said.
 """
 
@@ -8,10 +9,14 @@ from pathlib import Path
 import yaml
 
 from _ext.once import QUICK, once
-from _ext.registers.verdicts import MUTANTS
+from _ext.registers import verdicts
 
-DEATHS = ("claim", "assert", "error", "time")
-LIVES = ("output only", "alive")
+#: The two sums of a chapter, in words.
+KINDS = {
+    "mechanical": "small mechanical changes (a sign, a comparison, a constant)",
+    "human": "slips of a person (an argument ignored, another default, a field of a result zeroed, "
+    "doubled or reversed, another statistic)",
+}
 
 
 @once
@@ -21,38 +26,36 @@ def _read(path):
 
 def blocks(folder):
     """Return {slug: what was counted for the chapter}."""
-    path = Path(folder) / MUTANTS
+    path = Path(folder) / verdicts.MUTANTS
     return _read(path) if path.exists() else {}
 
 
-def sentence(folder, slugs):
-    """Return in words what share of the planted faults of some chapters died; "" if unknown."""
-    found = [block for slug, block in blocks(folder).items() if slug in slugs]
-    known = [block for block in found if {"tried", "all", "printed"} <= set(block)]
-    if not known:
-        return ""
-    of = "this chapter" if len(slugs) == 1 else f"{len(known)} chapters"
-    tried = sum(b["tried"] for b in known)
-    return (
-        f"Planted faults: of {tried} small changes in the code of {of}, {_share(known, 'all')} "
-        "were noticed when the cells ran again; of those in printed code "
-        f"{_share(known, 'printed')}."
-    )
+def scores(folder, slugs, kind):
+    """Return what was counted for some chapters, of one kind of change."""
+    found = [block.get(kind) for slug, block in blocks(folder).items() if slug in slugs]
+    return [score for score in found if score]
 
 
 def counted(folder, slugs):
-    """Return how many faults were planted in some chapters, how many noticed, and not excused."""
-    found = [block for slug, block in blocks(folder).items() if slug in slugs]
-    known = [block for block in found if {"tried", "all"} <= set(block)]
-    died, lived = (
-        sum(block["all"].get(way, 0) for block in known for way in ways) for ways in (DEATHS, LIVES)
-    )
-    return sum(block["tried"] for block in known), died, lived
+    """Return how many faults were planted in some chapters, and how many their cells noticed."""
+    known = [score for kind in KINDS for score in scores(folder, slugs, kind)]
+    return sum(score["tried"] for score in known), sum(score["claims"] for score in known)
 
 
-def _share(known, group):
-    """Return the share of faults that died, those left out for which a reason is registered."""
-    rows = [b[group] for b in known]
-    died = sum(row.get(way, 0) for row in rows for way in DEATHS)
-    lived = sum(row.get(way, 0) for row in rows for way in LIVES)
-    return f"{died / max(1, died + lived):.0%}".replace("%", "\N{NO-BREAK SPACE}%")
+def sentence(folder, slugs):
+    """Return in words how many faults were planted and what noticed them; "" if unknown."""
+    of = "this chapter" if len(slugs) == 1 else "the chapters"
+    said = []
+    for kind, words in KINDS.items():
+        if known := scores(folder, slugs, kind):
+            sums = [
+                sum(s.get(n) or 0 for s in known) for n in ("tried", "claims", "tests", "alive")
+            ]
+            share = f"{sums[1] / max(1, sums[0]):.0%}".replace("%", "\N{NO-BREAK SPACE}%")
+            tried, claims, tests, alive = map(verdicts.number, sums)
+            more = f", the tests of the library alone {tests} more" if sums[2] else ""
+            said.append(
+                f"Of {tried} {words}, planted one at a time in the code of {of}, the cells noticed "
+                f"{claims} when they ran again ({share}){more}; {alive} stayed alive."
+            )
+    return " ".join(said)

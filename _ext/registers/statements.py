@@ -12,7 +12,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 from sphinx_proof.nodes import proof_node
 
-from _ext.registers import blocks, code, notes, register, verdicts
+from _ext.registers import blocks, code, notes, planted, register, verdicts
 
 
 class Proof(SphinxDirective):
@@ -57,7 +57,7 @@ class Proof(SphinxDirective):
 
 
 class MarkClaims(SphinxTransform):
-    """Note what the page states, and fill the card of each claim."""
+    """Note what the page states, and fill the cards of the claims and of the chapter."""
 
     default_priority = 880
 
@@ -79,6 +79,11 @@ class MarkClaims(SphinxTransform):
                 self.mark(cell, [found[names] for names in made], titles, kills)
             if cell.get("hide_mode") == "input":
                 verdicts.fold(cell)
+        tried, died = planted.counted(self.env.srcdir, [self.env.docname.rpartition("/")[2]])
+        for card in self.document.findall(nodes.admonition) if tried else ():
+            if "chapter-card" in card["classes"]:
+                said = f" {verdicts.number(died)} of {verdicts.number(tried)} noticed."
+                card[-1] += [nodes.Text(" "), nodes.strong("", "Planted faults:"), nodes.Text(said)]
 
     def mark(self, cell, claims, titles, kills):
         """Make a cell the place of its claims: an address, a badge, the verdicts, code folded."""

@@ -8,12 +8,12 @@ The input of a claim is folded, and so is that of a cell with the tag ``hide-inp
 element, which needs no script. One button of the page opens all of them, the checking view, and
 ``page.js`` remembers it.
 
-``chapters/mutants.yml``, where it exists, tells under ``claims`` of a chapter how many planted
-faults of the code each claim has caught.
+``chapters/mutants.yml``, where it exists, tells how many planted faults of the code each claim of
+a chapter has caught.
 """
 
 import re
-from collections import namedtuple
+from collections import Counter, namedtuple
 from pathlib import Path
 
 import yaml
@@ -120,7 +120,8 @@ def kills(folder):
 @once
 def _counted(path):
     chapters = yaml.load(path.read_text(encoding="utf-8"), Loader=QUICK) or {}
-    return {name: n for one in chapters.values() for name, n in (one.get("claims") or {}).items()}
+    by_claim = (f for one in chapters.values() for kind, f in one.items() if kind.endswith("claim"))
+    return dict(sum(map(Counter, by_claim), Counter()))
 
 
 # -- writing ---------------------------------------------------------------------------------------
@@ -154,11 +155,15 @@ def lines(verdicts):
     return block
 
 
+def number(count):
+    """Return a whole number with narrow spaces between its thousands."""
+    return f"{count:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
 def tally(verdicts, caught=0):
     """Return in words how many checks were run and, if any, how many planted faults caught."""
     checks = sum(verdict.checks for verdict in verdicts)
-    number = f"{checks:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
-    words = f"{number} checks were run" if checks > 1 else "this cell was run"
+    words = f"{number(checks)} checks were run" if checks > 1 else "this cell was run"
     if caught:
         words += f", {caught} planted {'fault' if caught == 1 else 'faults'} caught"
     return words

@@ -1,0 +1,623 @@
+"""Work that splits: workers, statistics of chunks that add up, fits that never see all the data."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mllib.bias_variance import FixedDesign, decompose
+from mllib.core.chunks import (
+    ChunkError,
+    as_passes,
+    chunk_parts,
+    column_moments,
+    merge_labels,
+    reduce_chunks,
+    tree_sum,
+)
+from mllib.core.parallel import map_over, stream_over
+from mllib.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+    RegularisedDiscriminantAnalysis,
+    labelled_statistics,
+)
+from mllib.hidden_markov_models import (
+    CategoricalHMM,
+    GaussianHMM,
+    PoissonHMM,
+    add_counts,
+    expected_counts,
+)
+from mllib.k_means import KMeans, chunk_statistic
+from mllib.least_squares import (
+    LinearRegression,
+    least_squares,
+    regression_chunk,
+    regression_statistics,
+    solve_statistics,
+)
+from mllib.mixtures_and_em import GaussianMixture, MixtureParams, centred_statistics
+from mllib.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MixedNB
+from mllib.pca import PCA, moments
+from mllib.ridge_and_lasso import Ridge
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def pieces(n, m, rng):
+    """Return m slices of n rows, of unequal lengths, none empty."""
+    edges = np.sort(rng.choice(np.arange(1, n), m - 1, replace=False))
+    return [slice(a, b) for a, b in zip([0, *edges], [*edges, n])]
+
+
+# Workers -------------------------------------------------------------------------------------
+
+
+def square(x):
+    return x * x
+
+
+def fail_at_three(x):
+    if x == 3:
+        raise KeyError("three")
+    return x
+
+
+def die_once(item):
+    """Kill the process that runs this, the first time that item 5 comes."""
+    number, folder = item
+    mark = Path(folder) / "died"
+    if number == 5 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number * 10
+
+
+@pytest.mark.parametrize("workers", [1, 2, -1, map])
+def test_results_come_in_the_order_of_the_items(workers):
+    assert map_over(square, iter(range(23)), workers) == [i * i for i in range(23)]
+    assert list(stream_over(square, iter(range(23)), workers)) == [i * i for i in range(23)]
+    assert map_over(square, [], workers) == []
+
+
+def test_an_error_in_a_worker_arrives_with_its_cause():
+    with pytest.raises(KeyError, match="three") as caught:
+        map_over(fail_at_three, range(8), 2)
+    assert "fail_at_three" in str(caught.value.__cause__)
+
+
+def test_the_work_of_a_killed_worker_is_done_again(tmp_path):
+    items = [(i, str(tmp_path)) for i in range(12)]
+    assert list(stream_over(die_once, items, 2)) == [10 * i for i in range(12)]
+    assert (tmp_path / "died").exists()
+
+
+def test_an_interrupt_ends_all_workers(tmp_path):
+    code = f"""
+        import os, signal, time
+        from pathlib import Path
+        from mllib.core.parallel import map_over
+        def slow(i):
+            Path({str(tmp_path)!r}, str(os.getpid())).touch()
+            time.sleep(60)
+        if __name__ == "__main__":
+            # a shell starts what runs in the background deaf to interrupts
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            try:
+                map_over(slow, range(4), 2)
+            except KeyboardInterrupt:
+                print("stopped")
+    """
+    run = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, cwd=ROOT, text=True
+    )
+    while len(list(tmp_path.iterdir())) < 2:
+        time.sleep(0.05)
+    run.send_signal(signal.SIGINT)
+    assert run.communicate(timeout=30)[0].strip() == "stopped"
+    for worker in tmp_path.iterdir():
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(worker.name), 0)
+
+
+def test_futures_of_a_map_are_waited_for():
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(2) as pool:
+        submit = lambda f, items: [pool.submit(f, item) for item in items]  # noqa: E731
+        assert map_over(square, range(5), submit) == [0, 1, 4, 9, 16]
+
+
+def test_the_number_of_cores_decides_nothing(monkeypatch):
+    groups = []
+
+    def engine(function, items):
+        groups.append(len(items))
+        return map(function, items)
+
+    def never():
+        raise AssertionError
+
+    monkeypatch.setattr(os, "cpu_count", never)
+    for workers in (1, 2, engine):
+        assert list(stream_over(square, range(70), workers)) == [i * i for i in range(70)]
+        assert list(stream_over(square, list(range(70)), workers)) == [i * i for i in range(70)]
+        assert map_over(square, iter(range(70)), workers) == [i * i for i in range(70)]
+    assert groups == [32, 32, 6, 70, 70]
+    assert list(stream_over(square, range(7), engine, in_flight=5)) == [i * i for i in range(7)]
+    assert groups[5:] == [5, 2]
+
+
+def test_a_stream_reads_only_what_its_workers_hold():
+    for workers, most in ((1, 1), (2, 3), (map, 3)):
+        held = read = 0
+
+        def source():
+            nonlocal read
+            for i in range(20):
+                read += 1
+                yield i
+
+        ahead = None if workers == 2 else most
+        for done, _ in enumerate(stream_over(square, source(), workers, in_flight=ahead)):
+            held = max(held, read - done)
+        assert held <= most, workers
+
+
+def test_bad_workers_are_named():
+    for workers in (0, -2, 1.5, "two"):
+        with pytest.raises(ValueError, match="workers must be"):
+            map_over(square, [1], workers)
+
+
+def test_one_seed_gives_one_result_for_every_number_of_workers():
+    draw = FixedDesign(np.arange(6.0), np.zeros(6), 1.0)
+    mean = partial(np.polyval, [1.0])
+
+    def learn(X, y, X_new):
+        return np.full(len(X_new), y.mean())
+
+    assert mean(0) == 1.0
+    runs = [
+        decompose(learn, draw, [0.0], [1.0], repeats=20, rng=np.random.default_rng(3), workers=w)
+        for w in (1, map, lambda f, x: list(map(f, x)))
+    ]
+    assert all(run.risk.tobytes() == runs[0].risk.tobytes() for run in runs)
+
+
+@pytest.mark.parametrize("model", [GaussianMixture, GaussianHMM], ids=lambda m: m.__name__)
+def test_restarts_do_not_depend_on_the_workers(model):
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(m, 1, (40, 2)) for m in (0, 4)])
+    fits = [model(n_init=3, random_state=1, workers=w).fit(X) for w in (1, 2, map)]
+    assert all(fit.means_.tobytes() == fits[0].means_.tobytes() for fit in fits)
+    assert all(fit.trace_.tobytes() == fits[0].trace_.tobytes() for fit in fits)
+
+
+# Reduction -----------------------------------------------------------------------------------
+
+
+def test_the_tree_adds_in_pairs_and_holds_few_sums():
+    for m in range(1, 40):
+        depth = {}
+
+        def merge(a, b, depth=depth):
+            assert a[1] + 1 == b[0]  # neighbours, in order
+            c = (a[0], b[1])
+            depth[c] = 1 + max(depth.get(a, 0), depth.get(b, 0))
+            return c
+
+        assert tree_sum(((i, i) for i in range(m)), merge) == (0, m - 1)
+        assert max(depth.values(), default=0) <= np.ceil(np.log2(m))
+    assert tree_sum([]) is None
+
+
+def mean_and_nothing_else(chunk):
+    return column_moments(chunk)
+
+
+@pytest.mark.parametrize("workers", [1, 2, map])
+def test_bad_chunks_are_named_and_the_others_are_kept(workers):
+    rng = np.random.default_rng(1)
+    chunks = [rng.standard_normal((5, 3)) for _ in range(6)]
+    good = reduce_chunks(mean_and_nothing_else, [c for i, c in enumerate(chunks) if i != 2])
+    chunks[2] = chunks[2].copy()
+    chunks[2][1, 1] = np.nan
+    with pytest.raises(ChunkError, match="chunk 2: Input X contains NaN") as caught:
+        reduce_chunks(mean_and_nothing_else, iter(chunks), workers)
+    error = caught.value
+    assert list(error.failures) == [2]
+    assert error.total.chunks == 5
+    assert np.array_equal(error.total.value.mean, good.value.mean)
+    assert "check_array" in "".join(error.failures[2].__notes__)
+    chunks[4] = np.ones((5, 2))
+    with pytest.raises(ChunkError, match="chunk 4: it has 2 columns, but chunk 0 has 3") as caught:
+        reduce_chunks(mean_and_nothing_else, chunks, workers)
+    assert list(caught.value.failures) == [2, 4]
+    mended = caught.value.total.value + column_moments(np.zeros((10, 3)))
+    assert mended.n == 30
+
+
+def test_no_chunks_and_wrong_chunks_are_refused():
+    with pytest.raises(ChunkError, match="the iterator was empty"):
+        reduce_chunks(column_moments, iter([]))
+    with pytest.raises(ValueError, match="chunks must be an iterable"):
+        reduce_chunks(column_moments, 3)
+    with pytest.raises(ValueError, match="reads them once per iteration"):
+        as_passes(iter([1]))
+    with pytest.raises(ValueError, match=r"a tuple \(X, y\), got one of 1"):
+        chunk_parts(np.ones((2, 2)), ("X", "y"), 2)
+    with pytest.raises(ValueError, match="text in some chunks"):
+        merge_labels(np.array([1, 2]), np.array(["a"]))
+    with pytest.raises(ChunkError, match="chunk 1: each chunk must be a tuple"):
+        LinearRegression().fit_chunks([(np.ones((2, 1)), np.ones(2)), np.ones((2, 1))])
+
+
+def load(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((50, 3))
+    return X, X @ [1.0, -2.0, 0.5] + 3 + 0.1 * rng.standard_normal(50)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_chunk_may_be_a_function_that_loads_it(workers):
+    X, y = (np.concatenate(part) for part in zip(*map(load, range(4))))
+    whole = LinearRegression().fit(X, y)
+    parts = LinearRegression().fit_chunks([partial(load, s) for s in range(4)], workers=workers)
+    np.testing.assert_allclose(parts.coef_, whole.coef_, rtol=1e-10)
+    assert np.isclose(parts.intercept_, whole.intercept_, rtol=1e-10)
+
+
+# Fits from chunks ----------------------------------------------------------------------------
+
+
+def sample(rng, n=300, d=3, K=3, offset=0.0):
+    y = rng.permutation(np.arange(n) % K)
+    centres = 3 * rng.standard_normal((K, d))
+    X = centres[y] + rng.standard_normal((n, d)) @ rng.standard_normal((d, d)) + offset
+    return X, y
+
+
+def same(a, b, names):
+    for name in names.split():
+        first, second = np.asarray(getattr(a, name)), np.asarray(getattr(b, name))
+        assert first.shape == second.shape
+        assert np.abs(first - second).max() <= 1e-10 * np.abs(second).max(), name
+
+
+@pytest.mark.parametrize("workers", [1, 2, map])
+def test_linear_models_from_chunks(workers):
+    rng = np.random.default_rng(0)
+    X, z = sample(rng, offset=10.0)
+    y = X @ [1.0, 2.0, -1.0] + z + rng.standard_normal(len(X))
+    for intercept in (True, False):
+        for model in (LinearRegression, partial(Ridge, 7.0)):
+            parts = [(X[i], y[i]) for i in pieces(len(X), 7, rng)]
+            whole = model(fit_intercept=intercept).fit(X, y)
+            chunked = model(fit_intercept=intercept).fit_chunks(iter(parts), workers)
+            same(chunked, whole, "coef_ intercept_ n_features_in_")
+            if isinstance(whole, LinearRegression):
+                same(chunked, whole, "rank_ sigma2_")
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_linear_models_from_weighted_chunks(whole):
+    rng = np.random.default_rng(20)
+    X, z = sample(rng, offset=10.0)
+    y = X @ [1.0, 2.0, -1.0] + z + rng.standard_normal(len(X))
+    s = rng.integers(0, 4, len(X)) if whole else rng.random(len(X)) * (rng.random(len(X)) < 0.8)
+    cut = pieces(len(X), 7, rng)
+    s[cut[2]] = 0  # a chunk that does not count
+    parts = [(X[i], y[i], s[i]) for i in cut]
+    for intercept in (True, False):
+        for model in (LinearRegression, partial(Ridge, 7.0)):
+            fit = model(fit_intercept=intercept).fit(X, y, sample_weight=s)
+            chunked = model(fit_intercept=intercept).fit_chunks(iter(parts))
+            same(chunked, fit, "coef_ intercept_ n_features_in_")
+            if isinstance(fit, LinearRegression):
+                same(chunked, fit, "rank_ sigma2_")
+            for first in ([], [(X[cut[2]], y[cut[2]], s[cut[2]])]):  # in any order
+                again = model(fit_intercept=intercept).fit_chunks([*first, *parts])
+                same(again, fit, "coef_ intercept_")
+            if whole:
+                rows = np.repeat(np.arange(len(X)), s)
+                same(chunked, model(fit_intercept=intercept).fit(X[rows], y[rows]), "coef_")
+    with pytest.raises(ValueError, match="sample_weight is not all zero"):
+        LinearRegression().fit_chunks([(X, y, np.zeros(len(X)))])
+    with pytest.raises(ValueError, match="chunk 1: sample_weight must not be negative"):
+        Ridge().fit_chunks([(X, y), (X, y, -np.ones(len(X)))])
+
+
+@pytest.mark.parametrize("family", ["full", "tied", "diag", "spherical"])
+def test_mixtures_from_weighted_chunks(family):
+    rng = np.random.default_rng(21)
+    X, _ = sample(rng, K=2, offset=10.0)
+    s = rng.random(len(X)) * (rng.random(len(X)) < 0.8)
+    cut = pieces(len(X), 5, rng)
+    s[cut[1]] = 0
+    start = MixtureParams(np.full(2, 0.5), X[:2], np.stack([10 * np.eye(3)] * 2))
+    model = partial(GaussianMixture, 2, covariance_type=family, tol=1e-13, max_iter=5000)
+    fit = model(init=start).fit(X, sample_weight=s)
+    chunks = [(X[i], None, s[i]) for i in cut]
+    parts = model(init=start).fit_chunks(chunks)
+    assert fit.converged_
+    assert parts.converged_
+    same(parts, fit, "weights_ means_ covariances_ lower_bound_")
+    twice = model(init=start).fit_chunks([(X, None, 2 * s)])
+    same(twice, fit, "means_ lower_bound_")
+    for init in ("k-means", "random"):
+        drawn = model(init=init, random_state=0).fit_chunks(chunks)
+        assert np.isfinite(drawn.lower_bound_)
+    with pytest.raises(ValueError, match="sample_weight must not be zero for every row"):
+        model(init=start).fit_chunks([(X, None, np.zeros(len(X)))])
+
+
+def test_a_chunk_without_weight_changes_no_moments():
+    X = np.random.default_rng(22).standard_normal((9, 2))
+    nothing = column_moments(X, np.zeros(9))
+    assert nothing.n == (nothing + nothing).n == 0
+    for both in (nothing + column_moments(X), column_moments(X) + nothing):
+        for found, wanted in zip(vars(both).values(), vars(column_moments(X)).values()):
+            np.testing.assert_array_equal(found, wanted)
+
+
+def test_clusters_from_weighted_chunks():
+    rng = np.random.default_rng(23)
+    X, _ = sample(rng, offset=10.0)
+    s, start = rng.integers(0, 4, len(X)), X[:3]
+    parts = [(X[i], None, s[i]) for i in pieces(len(X), 5, rng)]
+    found = KMeans(3, init=start).fit_chunks(parts)
+    same(found, KMeans(3, init=start).fit(X, sample_weight=s), "cluster_centers_ inertia_")
+
+
+def test_linear_models_from_chunks_where_columns_depend():
+    rng = np.random.default_rng(2)
+    X, _ = sample(rng, n=60)
+    X = np.column_stack([X, X[:, 0] + X[:, 1], np.full(60, 5.0)])
+    y = rng.standard_normal(60)
+    parts = [(X[i], y[i]) for i in pieces(60, 25, rng)]
+    whole, chunked = LinearRegression().fit(X, y), LinearRegression().fit_chunks(parts)
+    assert chunked.rank_ == whole.rank_ == 3
+    np.testing.assert_allclose(chunked.coef_, whole.coef_, rtol=1e-10, atol=1e-12)
+
+
+def test_the_record_solved_from_statistics_tells_what_is_left_over():
+    rng = np.random.default_rng(9)
+    X, _ = sample(rng, n=60)
+    y = X @ [1.0, 2.0, -1.0] + 4 + rng.standard_normal(60)
+    parts = [regression_statistics(X[i], y[i]) for i in pieces(60, 5, rng)]
+    for lam in (0.0, 30.0):
+        fit = solve_statistics(tree_sum(parts), lam)
+        assert np.isclose(fit.rss, np.sum((y - X @ fit.w - fit.b) ** 2), rtol=1e-12)
+        objective = fit.rss + lam * fit.w @ fit.w
+        rho2 = tree_sum(parts).R[3, 3] ** 2
+        assert np.isclose(fit.residuals @ fit.residuals + rho2, objective, rtol=1e-12)
+    plain = solve_statistics(tree_sum(parts))
+    assert np.isclose(plain.condition, least_squares(X, y, intercept=True).condition, rtol=1e-10)
+    assert plain.rank == 3
+
+
+def test_centred_factors_keep_the_digits_of_data_far_from_zero():
+    rng = np.random.default_rng(3)
+    X = rng.integers(-4, 5, (400, 2)).astype(float)
+    y = X @ [1.0, -2.0] + rng.integers(-1, 2, 400)
+    near = LinearRegression().fit(X, y)
+    far = LinearRegression().fit_chunks([(X[i] + 1e8, y[i]) for i in pieces(400, 9, rng)])
+    np.testing.assert_allclose(far.coef_, near.coef_, rtol=1e-6)  # inputs keep 8 digits less
+    raw = (X + 1e8).T @ (X + 1e8) - 400 * np.outer(*2 * [(X + 1e8).mean(axis=0)])
+    true = (X - X.mean(axis=0)).T @ (X - X.mean(axis=0))
+    assert np.abs(raw - true).max() / np.abs(true).max() > 1e-3
+
+
+CLASSIFIERS = [
+    (GaussianNB(), "theta_ var_ class_prior_ class_count_"),
+    (LinearDiscriminantAnalysis(), "priors_ means_ covariances_ coef_ intercept_"),
+    (QuadraticDiscriminantAnalysis(), "priors_ means_ covariances_"),
+    (RegularisedDiscriminantAnalysis(), "priors_ means_ covariances_"),
+    (BernoulliNB(), "p_ class_prior_"),
+]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(("model", "names"), CLASSIFIERS, ids=lambda m: type(m).__name__)
+def test_classifiers_from_chunks_in_which_classes_come_late(model, names, workers):
+    rng = np.random.default_rng(4)
+    X, y = sample(rng)
+    order = np.argsort(y, kind="stable")  # class 2 appears only in the last chunks
+    X, y = X[order], np.array(["red", "green", "blue"])[y[order]]
+    weights = rng.integers(0, 3, len(X)).astype(float)
+    cut = pieces(len(X), 6, rng)
+    whole = type(model)(**model.get_params()).fit(X, y, weights)
+    parts = type(model)(**model.get_params()).fit_chunks(
+        ((X[i], y[i], weights[i]) for i in cut), workers
+    )
+    assert parts.classes_.tolist() == whole.classes_.tolist() == ["blue", "green", "red"]
+    same(parts, whole, names)
+    assert np.array_equal(parts.predict(X), whole.predict(X))
+
+
+@pytest.mark.parametrize("given_categories", [False, True])
+def test_categorical_features_from_chunks_in_which_values_come_late(given_categories):
+    rng = np.random.default_rng(5)
+    y = np.sort(rng.integers(0, 3, 200))
+    X = np.column_stack([np.sort(rng.integers(0, 5, 200)), rng.integers(2, 4, 200)]) * 1.0
+    model = partial(CategoricalNB, categories=[range(6), [2, 3]] if given_categories else None)
+    whole = model().fit(X, y)
+    parts = model().fit_chunks([(X[i], y[i]) for i in pieces(200, 8, rng)])
+    for a, b in zip(parts.tables_ + parts.categories_, whole.tables_ + whole.categories_):
+        assert np.array_equal(a, b)
+    mixed = partial(MixedNB, ["categorical", "gaussian"])
+    whole = mixed().fit(X, y)
+    parts = mixed().fit_chunks([(X[i], y[i]) for i in pieces(200, 8, rng)])
+    assert np.allclose(parts.predict_proba(X), whole.predict_proba(X), rtol=1e-10)
+
+
+def test_one_class_in_all_chunks_is_refused():
+    with pytest.raises(ValueError, match="at least 2 classes"):
+        LinearDiscriminantAnalysis().fit_chunks([(np.eye(3), np.zeros(3, int))] * 2)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_components_and_clusters_from_chunks(workers):
+    rng = np.random.default_rng(8)
+    X, _ = sample(rng)
+    parts = [X[i] for i in pieces(len(X), 6, rng)]
+    same(PCA().fit_chunks(iter(parts), workers), PCA().fit(X), "mean_ explained_variance_")
+    start = X[:3]
+    same(
+        KMeans(3, init=start).fit_chunks(parts, workers),
+        KMeans(3, init=start).fit(X),
+        "cluster_centers_ inertia_",
+    )
+
+
+@pytest.mark.filterwarnings("ignore:.*max_iter")
+@pytest.mark.parametrize("family", ["full", "tied", "diag", "spherical"])
+def test_mixtures_from_chunks(family):
+    rng = np.random.default_rng(6)
+    X, _ = sample(rng, K=2, offset=10.0)
+    start = MixtureParams(np.full(2, 0.5), X[:2], np.stack([10 * np.eye(3)] * 2))
+    # As many steps for both, and too few for rounding to end one of them earlier.
+    options = {"covariance_type": family, "init": start, "tol": 0, "max_iter": 15}
+    model = partial(GaussianMixture, 2, **options)
+    chunks = [X[i] for i in pieces(len(X), 5, rng)]
+    whole = model().fit(X)
+    parts = model().fit_chunks(lambda: iter(chunks))
+    same(parts, whole, "weights_ means_ covariances_ lower_bound_")
+    drawn = GaussianMixture(2, covariance_type=family, random_state=0).fit_chunks(chunks, 2)
+    assert np.isfinite(drawn.lower_bound_)
+    with pytest.raises(ValueError, match="once per iteration"):
+        model().fit_chunks(iter(chunks))
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "diag", "poisson", "categorical"])
+def test_hidden_markov_models_from_chunks_of_sequences(kind):
+    rng = np.random.default_rng(7)
+    lengths = [20, 35, 15, 30]
+    z = np.repeat(rng.integers(0, 2, 20), 5)
+    options = {
+        "transmat_init": [[0.7, 0.3], [0.2, 0.8]],
+        "startprob_init": [0.6, 0.4],
+        "tol": 1e-13,
+        "max_iter": 3000,
+    }
+    if kind in ("gaussian", "diag"):
+        X = rng.standard_normal((100, 2)) + 4 * z[:, None] + 100
+        options |= {"means_init": [[99.0, 100.0], [104.0, 103.0]]}
+        family = "full" if kind == "gaussian" else "diag"
+        model, names = partial(GaussianHMM, covariance_type=family), "means_ covars_"
+    elif kind == "poisson":
+        X = rng.poisson(np.where(z, 9, 2))[:, None].astype(float)
+        model, names = PoissonHMM, "rates_"
+        options |= {"rates_init": [[3.0], [8.0]]}
+    else:
+        X = np.where(rng.random(100) < 0.8, z, 2)[:, None].astype(float)
+        X[-1] = 7.0  # a symbol of the last chunk
+        model, names = CategoricalHMM, "emissionprob_"
+        options |= {"emissionprob_init": [[0.5, 0.2, 0.2, 0.1], [0.2, 0.5, 0.2, 0.1]]}
+    whole = model(**options).fit(X, lengths=lengths)
+    chunks = [(X[:55], [20, 35]), (X[55:70], None), X[70:]]
+    for workers in (1, 2):
+        parts = model(**options).fit_chunks(chunks, workers)
+        same(parts, whole, f"startprob_ transmat_ {names}")
+        assert np.isclose(parts.trace_[-1], whole.trace_[-1], rtol=1e-12)
+        assert np.array_equal(parts.predict(X, lengths), whole.predict(X, lengths))
+
+
+# Statistics add up: associative and commutative ---------------------------------------------------
+
+
+class Case:
+    """A statistic of rows, how two are added, and the numbers in it."""
+
+    def __init__(self, name, statistic, numbers, merge=lambda a, b: a + b):
+        self.name, self.statistic, self.numbers, self.merge = name, statistic, numbers, merge
+
+
+THETA = MixtureParams(
+    np.array([0.4, 0.6]), np.array([[0.0, 0.0], [2.0, 1.0]]), np.stack([np.eye(2), 2 * np.eye(2)])
+)
+MODEL = GaussianHMM(2, means_init=THETA.means, covars_init=THETA.covariances, transmat_init=None)
+MODEL._moments = None
+START = MODEL._start(np.eye(2), 2, np.random.default_rng(0))
+
+
+def label(X):
+    return (X[:, 0] > 1).astype(int) + (X[:, 1] > 1)
+
+
+def products(s):
+    """R is unique only for full rank; its products always are."""
+    return [s.n, s.mean, s.R.T @ s.R]
+
+
+CASES = [
+    Case("columns", column_moments, lambda s: [s.n, s.mean, s.scatter, s.low, s.high]),
+    Case("regression", lambda X: regression_statistics(X[:, :1], X[:, 1]), products),
+    Case(
+        "regression without an offset",
+        lambda X: regression_chunk((X[:, :1], X[:, 1]), False),
+        products,
+    ),
+    Case(
+        "discriminant analysis",
+        lambda X: labelled_statistics((X, label(X))),
+        lambda s: [s.classes, s.rows, s.statistics.means, s.statistics.scatters],
+    ),
+    Case(
+        "Gaussian naive Bayes",
+        lambda X: GaussianNB().statistics(X, label(X)),
+        lambda s: [s.classes, s.n, s.parts[0].n, s.parts[0].mean, s.parts[0].scatter],
+    ),
+    Case(
+        "categorical naive Bayes",
+        lambda X: CategoricalNB().statistics(np.round(X), label(X)),
+        lambda s: [s.classes, s.n, *s.parts[0].categories, *s.parts[0].counts.tables],
+    ),
+    Case("principal components", moments, lambda s: [s.n, s.mean, s.scatter]),
+    Case(
+        "k-means",
+        lambda X: chunk_statistic(X, THETA.means),
+        lambda s: [s.counts, s.sums, s.inertia, s.far_distance],
+    ),
+    Case(
+        "Gaussian mixture",
+        lambda X: centred_statistics(X, THETA),
+        lambda s: [s.moments.counts, s.moments.means, s.moments.scatters, s.log_likelihood],
+    ),
+    Case(
+        "Baum-Welch",
+        lambda X: expected_counts(START, X),
+        lambda s: [s.start, s.transitions, *s.emission, s.log_likelihood],
+        add_counts,
+    ),
+]
+
+rows = st.lists(
+    st.tuples(*2 * [st.floats(-8, 8).map(lambda v: round(v, 2))]), min_size=1, max_size=5
+).map(np.array)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@settings(max_examples=40, deadline=None)
+@given(A=rows, B=rows, C=rows)
+def test_statistics_add_in_any_order_and_grouping(case, A, B, C):
+    a, b, c = map(case.statistic, (A, B, C))
+    plus = case.merge
+    orders = [plus(plus(a, b), c), plus(a, plus(b, c)), plus(plus(c, a), b), plus(b, plus(c, a))]
+    if case.name != "Baum-Welch":  # there a chunk is a sequence, and joining two makes one of them
+        orders.append(case.statistic(np.concatenate([A, B, C])))
+    for other in orders[1:]:
+        for x, y in zip(case.numbers(orders[0]), case.numbers(other), strict=True):
+            assert np.shape(x) == np.shape(y)
+            np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-9)

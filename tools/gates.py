@@ -1,0 +1,105 @@
+"""Run every gate of the book and end with one line for each: ``make test``.
+
+A gate that fails does not stop the others; only what a failed gate printed is shown. The first
+stage runs two gates at a time; the tests and the notebooks use both cores themselves.
+``GATE=notebooks`` runs the gates with that word in their names; with ``SLOWEST=10`` each gate that
+runs tests shows its ten slowest.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PYTHON = sys.executable
+NBVAL = [PYTHON, "-m", "pytest", "-p", "no:cacheprovider"]
+PYTEST = [*NBVAL, "-p", "no:nbval"]
+TWO = ["-n", "2", "--dist"]
+
+#: The modules whose loops are compiled, and tests that take minutes where they are not.
+LOOPS = [p for p in sorted((ROOT / "mllib").glob("*.py")) if "\n@compiled" in p.read_text("utf-8")]
+LONG = "not kd_tree and not work_of_a_tree and not million"
+
+#: In the browser three work, for a page that loads waits a lot; windows are too heavy for that.
+BROWSERS = [name for name in ("chromium-headless-shell", "chromium") if shutil.which(name)]
+WORKERS = "3" if "chromium-headless-shell" in BROWSERS else "2"
+
+#: Stages in order: name, command, further environment. Gates of one stage run at the same time.
+STAGES = [
+    [
+        ("lint", [PYTHON, "-m", "ruff", "check", "."], {}),
+        ("format", [PYTHON, "-m", "ruff", "format", "--check", "."], {}),
+        ("book", [*PYTEST, "tests/book"], {}),
+        ("package", [*PYTEST, "-rs", "tests/project"], {}),
+        ("site without a warning", [PYTHON, "_ext/serving/build.py"], {}),
+    ],
+    [("library", [*PYTEST, *TWO, "load", "tests/library", "mllib", "--doctest-modules"], {})],
+    [
+        (
+            "notebooks re-executed",
+            [*NBVAL, "--nbval", "--nbval-current-env", *TWO, "loadfile", "chapters"],
+            {},
+        )
+    ],
+    [
+        ("as another processor runs it", [PYTHON, "tools/anywhere.py", "--variant", "none"], {}),
+        (
+            "loops as plain Python",
+            [*PYTEST, "-k", LONG, *(f"tests/library/test_{p.stem}.py" for p in LOOPS)],
+            {"NUMBA_DISABLE_JIT": "1"},
+        ),
+    ],
+    [("site in a browser", [*PYTEST, "-n", WORKERS, "--dist", "loadscope", "tests/site"], {})],
+]
+
+
+def run(gate):
+    """Run one gate; return its name, whether it passed and its seconds."""
+    name, command, further = gate
+    environment = os.environ | {"SCIPY_ARRAY_API": "1", "PYTHONHASHSEED": "0"} | further
+    slowest = os.environ.get("SLOWEST")
+    if slowest:
+        environment["PYTEST_ADDOPTS"] = f"--durations={slowest}"
+    start = time.monotonic()
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    seconds = time.monotonic() - start
+    print(f"{'passed' if done.returncode == 0 else 'FAILED'}  {name} ({seconds:.0f} s)", flush=True)
+    if done.returncode or slowest:
+        print(done.stdout[-12000:], flush=True)
+    return name, done.returncode == 0, seconds
+
+
+def main():
+    """Run all stages, or the gates that are asked for; return the number of those that failed."""
+    wanted = os.environ.get("GATE") or ""
+    stages = [[gate for gate in stage if wanted in gate[0]] for stage in STAGES]
+    if not any(stages):
+        names = "; ".join(name for stage in STAGES for name, *_ in stage)
+        sys.exit(f"No gate is called {wanted!r}. GATE is a part of one of these names: {names}.")
+    if any("browser" in name for stage in stages for name, *_ in stage) and not BROWSERS:
+        sys.exit("Chromium is missing. On Debian or Ubuntu: sudo apt-get install chromium")
+    results = []
+    for stage in stages:
+        with ThreadPoolExecutor(2) as pool:
+            results += pool.map(run, stage)
+    print("\nGates")
+    for name, passed, seconds in results:
+        print(f"  {'passed' if passed else 'FAILED'}  {name} ({seconds:.0f} s)")
+    failed = sum(not passed for _, passed, _ in results)
+    print(f"\n{len(results) - failed} passed, {failed} failed")
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(min(1, main()))
