@@ -1,6 +1,6 @@
 """``make live``: the site on localhost, with a kernel that runs its cells as they are edited.
 
-    python _ext/serving/kernel.py --port 8000
+    python _ext/build/live.py --port 8000
 
 Two servers listen on this machine alone: one hands out the site and adds one button to its pages,
 the other is a Jupyter server. It answers only with a token that is drawn anew each time and only to
@@ -27,9 +27,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from _ext.serving import build
+from _ext.build import site
 
-LIVE = Path(__file__).with_name("live")
+LIVE = Path(__file__).with_name("live_page")
 THEBE = LIVE.parents[1] / "vendored" / "thebe"
 
 
@@ -55,7 +55,7 @@ def page(html, base, token):
     )
 
 
-class Site(build.Quiet):
+class Site(site.Quiet):
     """Hands out the site to pages of its own address, with the button added."""
 
     base = token = ""
@@ -147,12 +147,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--port", type=int, default=8000)
     options = parser.parse_args()
-    if not build.SITE.exists():
+    if not site.SITE.exists():
         sys.exit("There is no site yet: `make book` builds it.")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # so that the kernels end too
     kernel, token = free_port(), secrets.token_hex(24)
     Site.base, Site.token = f"http://127.0.0.1:{kernel}", token
-    handler = functools.partial(Site, directory=str(build.SITE))
+    handler = functools.partial(Site, directory=str(site.SITE))
     try:
         server = http.server.ThreadingHTTPServer(("127.0.0.1", options.port), handler)
     except OSError:

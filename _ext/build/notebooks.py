@@ -4,8 +4,11 @@ The text twin is what people edit; its cells are executed, and both twins are wr
 the result depends on the time or the machine, so a second run changes nothing.
 """
 
+import hashlib
 import os
+import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 import jupytext
@@ -27,18 +30,31 @@ def chapters(wanted):
     return chosen
 
 
+def name_cells(cells):
+    """Give each cell an id that only its own text decides: its first claim, else a hash.
+
+    A cell that says the same as one before it is told apart by a number.
+    """
+    before = Counter()
+    for cell in cells:
+        claim = re.search(r'^with claim\("([a-z0-9-]+)"', cell.source, re.MULTILINE)
+        name = claim[1] if claim else hashlib.sha256(cell.source.encode()).hexdigest()[:10]
+        before[name] += 1
+        cell.id = name[:60] if before[name] == 1 else f"{name[:60]}-{before[name]}"
+
+
 def execute(text):
     """Execute the notebook of a text twin in its own folder and write both twins."""
     pair = text.with_suffix(".ipynb")
     notebook = jupytext.read(text)
-    for number, cell in enumerate(notebook.cells):
-        cell.id = f"cell-{number:03d}"
+    name_cells(notebook.cells)
     client = NotebookClient(
         notebook,
         timeout=120,
         kernel_name="python3",
         record_timing=False,
         coalesce_streams=True,
+        extra_arguments=["--IPKernelApp.log_level=40"],  # not of what every kernel warns
         resources={"metadata": {"path": str(text.parent)}},
     )
     client.execute()

@@ -1,6 +1,6 @@
 """Draw the figure of the landing page: six results of the book, from the library's own code.
 
-Run ``python _ext/setting/landing.py`` to write _static/landing.svg again; the drawing does not
+Run ``python _ext/pages/landing.py`` to write _static/landing.svg again; the drawing does not
 depend on the machine.
 """
 
