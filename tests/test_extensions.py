@@ -303,7 +303,9 @@ def test_results_say_how_many_planted_faults_were_noticed_where_they_were_counte
     path.write_text(
         yaml.safe_dump({"sums": block, "elsewhere": {"mechanical": score}}), encoding="utf-8"
     )
-    assert project.build({"sums": GOOD_PAGE}) == []
+    card = "```{admonition} At a glance\n:class: chapter-card\n\n**Time:** a second to run.\n```"
+    assert project.build({"sums": [GOOD_PAGE[0], text(card), *GOOD_PAGE[1:]]}) == []
+    assert "<strong>Planted faults:</strong> 8 of 15 noticed." in project.page("part/sums")
     assert "6 planted faults caught" in project.page("results/sums")
     for page in ("results", "results/sums"):
         assert "Of 15 small mechanical changes" in project.page(page)
