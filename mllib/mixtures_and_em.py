@@ -123,10 +123,8 @@ class CentredStatistics:
 def em(e_step, m_step, params, *, max_iter=200, tol=1e-6, n_samples=1, name="EM"):
     """Climb an objective l(theta) = log p(X; theta) [+ log prior] by expectation-maximisation.
 
-    Each iteration maximises the lower bound that touches l at the current theta, so l(theta_0) <=
-    l(theta_1) <= ...: a fall can only be a mistake in one of the two steps, and raises. Gains of a
-    log-likelihood do not depend on the units of the data, its value does: hence a tolerance per
-    observation.
+    Each iteration maximises the lower bound that touches l at the current theta, so l never falls;
+    if it does, or is not finite, one of the two steps is wrong, and a ``RuntimeError`` says so.
 
     Parameters
     ----------
@@ -135,10 +133,10 @@ def em(e_step, m_step, params, *, max_iter=200, tol=1e-6, n_samples=1, name="EM"
     m_step : callable, statistics -> theta
         The maximiser of the lower bound that those statistics define.
     params : theta_0, whatever ``e_step`` accepts
-    max_iter : int
+    max_iter : see ``mllib.core``
     tol : float
-        The gain per observation, in nats, at or below which the iteration stops.
-    n_samples : int or float
+        The gain per observation, in nats, that ends the run: it does not depend on units.
+    n_samples : float
         The number of observations in the objective.
     name : str
         The model's name, used in messages.
@@ -146,11 +144,6 @@ def em(e_step, m_step, params, *, max_iter=200, tol=1e-6, n_samples=1, name="EM"
     Returns
     -------
     EMFit
-
-    Raises
-    ------
-    RuntimeError
-        If the objective is not finite or falls by more than rounding.
 
     References
     ----------
@@ -227,8 +220,7 @@ def _check_params(params, d=None):
     weights, means, covariances = params
     weights = check_distribution(weights, "weights")
     means = check_array(means, "means")
-    K = len(weights)
-    if weights.ndim != 1 or len(means) != K:
+    if weights.ndim != 1 or len(means) != len(weights):
         raise ValueError(
             f"weights and means must have one entry per component, got shapes "
             f"{weights.shape} and {means.shape}."
@@ -240,17 +232,12 @@ def _check_params(params, d=None):
 
 def _check_matrices(S, name, shape):
     """Return K finite symmetric d x d matrices as one array, for shape = (K, d)."""
-    K, d = shape
-    S = check_vector(np.ravel(S), name, finite=False).reshape(np.shape(S))
-    if S.shape != (K, d, d):
+    wanted = (*shape, shape[-1])
+    if np.shape(S) != wanted:
         raise ValueError(
-            f"{name} must have shape {(K, d, d)}, one matrix per component, got {S.shape}."
+            f"{name} must have shape {wanted}, one matrix per component, got {np.shape(S)}."
         )
-    if not np.isfinite(S).all():
-        raise ValueError(f"{name} must be finite, without NaN or infinity.")
-    if (np.abs(S - S.transpose(0, 2, 1)) > 1e-8 * np.abs(S).max(axis=(1, 2), keepdims=True)).any():
-        raise ValueError(f"{name} must be symmetric: take (S + S.T)/2 of each matrix S.")
-    return S
+    return np.stack([check_square(A, name, symmetric=True) for A in S])
 
 
 def _check_weights(R, n, K=None):
@@ -342,20 +329,11 @@ def responsibilities(X, params):
 
 
 def e_step(X, params, labels=None):
-    """Return the responsibilities R and the log-likelihood of theta: Bayes' rule for each row.
+    """Return the responsibilities R, (n, K), and the log-likelihood: Bayes' rule for each row.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    params : MixtureParams
-    labels : array of int of shape (n,), optional
-        The known component of each row, -1 where it is unknown. A known row has responsibility one
-        for its component, and log pi_k N(x_i; mu_k, Sigma_k) is its share of the likelihood.
-
-    Returns
-    -------
-    R : array of shape (n, K)
-    log_likelihood : float, in nats
+    ``labels``, shape (n,), gives the known component of each row, -1 where it is unknown. A known
+    row has responsibility one for its component, and log pi_k N(x_i; mu_k, Sigma_k) is its share of
+    the likelihood.
     """
     log_joint = joint_log_density(X, params)
     labels = _check_known(labels, *log_joint.shape)
@@ -371,7 +349,7 @@ def expected_complete_log_likelihood(X, R, params):
     """
     log_joint = joint_log_density(X, params)
     R = check_distribution(_check_weights(R, *log_joint.shape), "R")
-    return float(np.where(R > 0, R * np.where(R > 0, log_joint, 0), 0).sum())
+    return float((R * np.where(R > 0, log_joint, 0)).sum())
 
 
 def lower_bound(X, R, params):
@@ -384,7 +362,7 @@ def kl_gap(X, R, params):
     log_joint = joint_log_density(X, params)
     R = check_distribution(_check_weights(R, *log_joint.shape), "R")
     log_posterior = log_joint - log_sum_exp(log_joint)[:, None]
-    return float(np.where(R > 0, xlogy(R, R) - R * np.where(R > 0, log_posterior, 0), 0).sum())
+    return float((xlogy(R, R) - R * np.where(R > 0, log_posterior, 0)).sum())
 
 
 # Functions: the M-step --------------------------------------------------------------------------
@@ -433,16 +411,13 @@ def constrained_covariances(scatters, counts, covariance_type="full", *, floor=N
         N_k > 0.
     covariance_type : {"full", "tied", "diag", "spherical"}
     floor : array of shape (d,), optional
-        Restrict to Sigma_k - diag(floor) positive semi-definite; all above 0, or all 0 for none.
+        Keeps Sigma_k - diag(floor) positive semi-definite (mixtures-and-em-floor-is-exact); all
+        above 0, or all 0 for none.
     prior : InverseWishart, optional
 
     Returns
     -------
     array of shape (K, d, d)
-
-    References
-    ----------
-    Label mixtures-and-em-floor-is-exact for the floor.
     """
     counts = check_vector(counts, "counts")
     if not (counts > 0).all():
@@ -478,7 +453,7 @@ def _covariances(S, N, covariance_type, floor, prior):
 
 def _assemble(moments, previous, covariance_type, floor, prior):
     """Put the M-step together; a component without points keeps its old mean and covariance."""
-    N, means, scatters = moments.counts, moments.means, moments.scatters
+    N, means, scatters = moments.counts, moments.means.copy(), moments.scatters
     empty = N <= 0
     if empty.any() and previous is None:
         raise ValueError(
@@ -489,27 +464,24 @@ def _assemble(moments, previous, covariance_type, floor, prior):
     Sigma = _covariances(scatters, np.where(empty, 1.0, N), **options)
     if empty.any():
         previous = _check_params(previous, means.shape[1])
-        means = np.where(empty[:, None], previous.means, means)
+        means[empty] = previous.means[empty]
         if covariance_type != "tied":
-            Sigma = np.where(empty[:, None, None], previous.covariances, Sigma)
+            Sigma[empty] = previous.covariances[empty]
     return MixtureParams(N / N.sum(), means, Sigma)
 
 
 def m_step(X, R, *, covariance_type="full", floor=None, prior=None, previous=None):
     """Maximise Q over theta: pi_k = N_k / sum N, mu_k = sum_i R_ik x_i / N_k, Sigma_k = S_k / N_k.
 
-    Here N_k = sum_i R_ik and S_k = sum_i R_ik (x_i - mu_k)(x_i - mu_k)^T; the families of
-    covariances other than "full", the floor and the prior are as in `constrained_covariances`.
+    Here N_k = sum_i R_ik and S_k = sum_i R_ik (x_i - mu_k)(x_i - mu_k)^T.
 
     Parameters
     ----------
     X : array of shape (n, d)
     R : array of shape (n, K)
         Weights of at least 0: responsibilities, or these times how often each row counts.
-    covariance_type : {"full", "tied", "diag", "spherical"}
-    floor : array of shape (d,), optional
-        Smallest variances, as from `variance_floor`.
-    prior : InverseWishart, optional
+    covariance_type, floor, prior
+        As for `constrained_covariances`; a floor comes from `variance_floor`.
     previous : MixtureParams, optional
         Where a component without points (N_k = 0) keeps its mean and covariance from; without it
         such a component is an error.
@@ -538,25 +510,9 @@ def complete_data_mle(X, z, **options):
     """Return the maximiser of sum_i log p(x_i, z_i) when the components z_i are known.
 
     pi_k is the share of class k, mu_k its mean, Sigma_k its covariance with divisor N_k: the M-step
-    with indicators for responsibilities.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    z : array of int of shape (n,)
-        Components 0, ..., K - 1, each present.
-    **options
-        As for `m_step`.
-
-    Returns
-    -------
-    MixtureParams
-
-    Raises
-    ------
-    ValueError
-        If a component has no points, or its points lie in one hyperplane and neither a floor nor a
-        prior is given: then the likelihood has no maximum.
+    with indicators for responsibilities, and its options. z holds 0, ..., K - 1, each present.
+    Points of a component in one hyperplane, without floor or prior, are an error: there is no
+    maximum.
     """
     X = check_array(X)
     z = np.asarray(z)
@@ -588,13 +544,6 @@ def log_prior(params, prior):
     trace = np.trace(np.linalg.solve(Sigma, np.broadcast_to(S0, Sigma.shape)), axis1=1, axis2=2)
     constant = nu / 2 * (np.linalg.slogdet(S0)[1] - d * np.log(2)) - multigammaln(nu / 2, d)
     return float((constant - ((nu + d + 1) * log_det + trace) / 2).sum())
-
-
-def _prior_term(params, prior, covariance_type):
-    """Return the log prior that the M-step of a family maximises: a tied covariance counts once."""
-    if prior is not None and covariance_type == "tied":
-        params = params._replace(covariances=params.covariances[:1])
-    return log_prior(params, prior)
 
 
 def _check_prior(prior, d):
@@ -671,7 +620,10 @@ def _fit(total, start, covariance_type, floor, prior, max_iter, tol):
 
     def expect(params):
         sums = first if params is start else total(params)
-        return (sums, params), sums.log_likelihood + _prior_term(params, prior, covariance_type)
+        free = params.covariances[:1] if covariance_type == "tied" else params.covariances
+        return (sums, params), sums.log_likelihood + log_prior(
+            params._replace(covariances=free), prior
+        )
 
     def maximise(pair):
         return m_step_from_statistics(pair[0], previous=pair[1], **options)
@@ -701,7 +653,6 @@ def centred_statistics(X, params, *, labels=None, weights=None):
     ----------
     X : array of shape (n, d)
     params : MixtureParams
-        theta, at which the responsibilities are computed.
     labels : array of int of shape (n,), optional
         Known components, -1 for unknown.
     weights : array of shape (n,), optional
@@ -717,8 +668,7 @@ def centred_statistics(X, params, *, labels=None, weights=None):
     >>> theta = MixtureParams([0.5, 0.5], [[0.0], [4.0]], [[[1.0]], [[1.0]]])
     >>> X = np.array([[0.0], [1.0], [3.0], [5.0]])
     >>> both = centred_statistics(X[:2], theta) + centred_statistics(X[2:], theta)
-    >>> whole = centred_statistics(X, theta)
-    >>> bool(np.allclose(both.moments.scatters, whole.moments.scatters))
+    >>> bool(np.allclose(both.moments.scatters, centred_statistics(X, theta).moments.scatters))
     True
     """
     X = check_array(X)
@@ -752,23 +702,15 @@ def em_over_chunks(
     tol=1e-6,
     workers=1,
 ):
-    """Fit a Gaussian mixture to data kept in chunks: one map and one sum per iteration.
-
-    The result equals that of `fit_mixture` on the stacked chunks.
+    """Return what `fit_mixture` finds in the stacked chunks: one map and one sum per iteration.
 
     Parameters
     ----------
     chunks : sequence of arrays of shape (n_c, d), or function that returns an iterator over them
-        Read once per iteration, one at a time for each worker. With weights a chunk is a tuple
-        (X, None, sample_weight).
-    start : MixtureParams
-    covariance_type, floor, prior, max_iter, tol
+        Read once per iteration. With weights a chunk is a tuple (X, None, sample_weight).
+    start, covariance_type, floor, prior, max_iter, tol
         As for `fit_mixture`.
     workers : see ``mllib.core``
-
-    Returns
-    -------
-    EMFit
     """
     again, start, n = as_passes(chunks), _check_params(start), 0
 
@@ -795,16 +737,15 @@ def stepwise_em(chunks, start, *, kappa=0.7, covariance_type="full", floor=None,
 
     s_t are the mean statistics of chunk t under the current theta, eta_t = (t + 1)^(-kappa), and
     theta is the M-step of s. Each chunk is seen once; with 1/2 < kappa <= 1 the steps satisfy
-    sum eta_t = infinity and sum eta_t^2 < infinity.
+    sum eta_t = infinity and sum eta_t^2 < infinity (Cappe and Moulines, 2009, section 2.2).
 
     Parameters
     ----------
     chunks : iterable of arrays of shape (n_t, d)
     start : MixtureParams
     kappa : float in (0.5, 1]
-    covariance_type : {"full", "tied", "diag", "spherical"}
-    floor : array of shape (d,), optional
-        Smallest variances; a stream of small chunks needs it.
+    covariance_type, floor
+        As for `m_step`; a stream of small chunks needs a floor.
     warm_up : int
         The first chunks that only collect statistics and leave theta as it is.
 
@@ -812,10 +753,6 @@ def stepwise_em(chunks, start, *, kappa=0.7, covariance_type="full", floor=None,
     -------
     params : MixtureParams
     trace : array, mean log-likelihood per row of each chunk before it was learned from
-
-    References
-    ----------
-    Cappe and Moulines (2009), section 2.2.
     """
     check_scalar(kappa, "kappa", low=0.5, high=1, open_low=True)
     check_scalar(warm_up, "warm_up", low=0, integer=True)
@@ -846,22 +783,8 @@ def _times(statistics, c):
 def start_from_labels(X, labels, K, *, covariance_type="full", floor=None, weights=None):
     """Return the share, mean and covariance of each cluster as parameters to start EM from.
 
-    A cluster of at most d rows has no covariance of its own and takes the pooled one.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    labels : array of int of shape (n,)
-        Each of 0, ..., K - 1 present.
-    K : int
-    covariance_type, floor
-        As for `m_step`.
-    weights : array of shape (n,), optional
-        How often each row counts.
-
-    Returns
-    -------
-    MixtureParams
+    ``labels`` are 0, ..., K - 1, each present; a cluster of at most d rows has no covariance of its
+    own and takes the pooled one. ``weights``, shape (n,), says how often each row counts.
     """
     X, d = check_array(X), np.shape(X)[1]
     labels = _check_known(labels, len(X), K)
@@ -932,8 +855,6 @@ def sample_mixture(params, n, rng):
 def n_parameters(K, d, covariance_type="full"):
     """Return q, the number of free parameters of a mixture: weights, means, covariances.
 
-    Examples
-    --------
     >>> [n_parameters(3, 2, family) for family in ("full", "tied", "diag", "spherical")]
     [17, 11, 14, 11]
     """
@@ -944,13 +865,11 @@ def n_parameters(K, d, covariance_type="full"):
     return K - 1 + K * d + covariance.get(covariance_type, K)
 
 
-def _compact(covariances, covariance_type):
+def _compact(S, covariance_type):
     """Return covariances in scikit-learn's shapes: (K, d, d), (d, d), (K, d) or (K,)."""
-    if covariance_type == "tied":
-        return covariances[0]
     if covariance_type == "diag":
-        return np.diagonal(covariances, axis1=1, axis2=2).copy()
-    return covariances if covariance_type == "full" else covariances[:, 0, 0].copy()
+        return np.diagonal(S, axis1=1, axis2=2).copy()
+    return S[{"full": np.s_[:], "tied": 0, "spherical": np.s_[:, 0, 0]}[covariance_type]].copy()
 
 
 # Estimator -----------------------------------------------------------------------------------
@@ -962,7 +881,7 @@ class GaussianMixture(DensityEstimator):
     The best of ``n_init`` runs is kept, the first of those within ``tol``. Maximised is l(theta) =
     sum_i log p(x_i), plus the log density of an inverse-Wishart prior on each covariance if there
     is one, over the covariances of one family whose variance in every direction is at least a
-    floor.
+    floor. Book: mixtures-and-em-gmm-em; Dempster, Laird and Rubin (1977), section 4.3.
 
     Parameters
     ----------
@@ -983,18 +902,12 @@ class GaussianMixture(DensityEstimator):
 
     Attributes
     ----------
-    weights_ : array of shape (K,)
-    means_ : array of shape (K, d)
+    weights_, means_ : arrays of shapes (K,) and (K, d)
     covariances_ : array of shape (K, d, d), (d, d), (K, d) or (K,), by family
     params_ : MixtureParams, the same with covariances of shape (K, d, d)
     trace_ : array of shape (n_iter_ + 1,), the objective along the best run, in nats
     lower_bound_ : float, the last objective divided by the number of rows
-    converged_ : bool
-    n_iter_ : int
-
-    References
-    ----------
-    Label mixtures-and-em-gmm-em; Dempster, Laird and Rubin (1977), section 4.3.
+    n_iter_, converged_ : int and bool
 
     Examples
     --------

@@ -555,7 +555,7 @@ def test_bad_arguments_of_the_functions_are_named(X, theta, rng):
         (lambda: lower_bound(X, np.full((200, 2), 0.5), theta), r"R must have shape \(200, 3\)"),
         (lambda: kl_gap(X, np.full((200, 2), 0.5), theta), r"R must have shape \(200, 3\)"),
         (lambda: constrained_covariances(S, 0 * N), "counts must be above 0"),
-        (lambda: constrained_covariances(np.nan * S, N), "scatters must be finite"),
+        (lambda: constrained_covariances(np.nan * S, N), "scatters contains NaN"),
         (lambda: constrained_covariances(S, N, floor=np.ones(3)), "floor must hold 2"),
         (lambda: constrained_covariances(S, N, prior=3), "prior must be an InverseWishart"),
         (lambda: m_step(X, R, floor=-np.ones(2)), "floor must hold 2"),
