@@ -163,31 +163,15 @@ def class_counts(X, y, n_classes, n_values, weights=None):
 
     Counts of disjoint samples add (``merge_counts``), so a large sample can be counted in pieces.
 
+    Book: naive-bayes-mle.
+
     Parameters
     ----------
-    X : array of shape (n, d)
-        Codes: feature j takes the values 0, ..., n_values[j] - 1.
-    y : array of shape (n,)
-        Class numbers 0, ..., n_classes - 1.
-    n_classes : int
-        K.
-    n_values : sequence of d ints
-        V_j, the number of values of each feature over all classes.
-    weights : array of shape (n,), optional
-        How often each row counts; 1 by default.
-
-    Returns
-    -------
-    Counts
-
-    Raises
-    ------
-    ValueError
-        If a code or a class number is out of range or not whole.
-
-    References
-    ----------
-    Book: naive-bayes-mle.
+    X : array of shape (n, d); codes: feature j takes the values 0, ..., n_values[j] - 1
+    y : array of shape (n,); class numbers 0, ..., n_classes - 1
+    n_classes : int; K
+    n_values : sequence of d ints; V_j, the number of values of each feature over all classes
+    weights : array of shape (n,), optional; how often each row counts; 1 by default
 
     Examples
     --------
@@ -242,25 +226,16 @@ def conditional_tables(counts, pseudocount=1.0):
     c = 0 is maximum likelihood; c > 0 is the posterior mean under the prior Dir(c, ..., c) for
     each row, and the most probable row under Dir(c + 1, ..., c + 1).
 
+    Book: naive-bayes-laplace-smoothing.
+
     Parameters
     ----------
     counts : Counts
-    pseudocount : float
-        c >= 0; 1 is Laplace smoothing.
+    pseudocount : float; c >= 0; 1 is Laplace smoothing
 
     Returns
     -------
-    tuple of d arrays of shape (K, V_j)
-        Rows that sum to one.
-
-    Raises
-    ------
-    ValueError
-        If a class has no examples and c = 0.
-
-    References
-    ----------
-    Book: naive-bayes-laplace-smoothing.
+    tuple of d arrays of shape (K, V_j); rows that sum to one
 
     Examples
     --------
@@ -282,14 +257,12 @@ def categorical_log_likelihoods(X, tables):
 
     Parameters
     ----------
-    X : array of shape (m, d)
-        Codes; -1 stands for a missing value, whose factor is left out.
+    X : array of shape (m, d); codes; -1 stands for a missing value, whose factor is left out
     tables : sequence of d arrays of shape (K, V_j)
 
     Returns
     -------
-    array of shape (m, K)
-        -inf where a factor is 0.
+    array of shape (m, K); -inf where a factor is 0
 
     Examples
     --------
@@ -315,20 +288,12 @@ def categorical_log_likelihoods(X, tables):
 def bernoulli_log_likelihoods(X, p):
     """Return sum_j [x_j log p_kj + (1 - x_j) log(1 - p_kj)] for each row and class.
 
+    Book: naive-bayes-bernoulli.
+
     Parameters
     ----------
-    X : array of shape (m, d)
-        Zeros and ones.
-    p : array of shape (K, d)
-        P(x_j = 1 | k).
-
-    Returns
-    -------
-    array of shape (m, K)
-
-    References
-    ----------
-    Book: naive-bayes-bernoulli.
+    X : array of shape (m, d); zeros and ones
+    p : array of shape (K, d); P(x_j = 1 | k)
 
     Examples
     --------
@@ -372,21 +337,17 @@ def linear_weights(prior, p):
 
     W_kj = log(p_kj / (1 - p_kj)) and b_k = log pi_k + sum_j log(1 - p_kj).
 
+    Book: naive-bayes-bernoulli.
+
     Parameters
     ----------
-    prior : array of shape (K,)
-        pi_k.
-    p : array of shape (K, d)
-        P(x_j = 1 | k), strictly between 0 and 1.
+    prior : array of shape (K,); pi_k
+    p : array of shape (K, d); P(x_j = 1 | k), strictly between 0 and 1
 
     Returns
     -------
     b : array of shape (K,)
     W : array of shape (K, d)
-
-    References
-    ----------
-    Book: naive-bayes-bernoulli.
 
     Examples
     --------
@@ -408,16 +369,9 @@ def class_moments(X, y, n_classes, weights=None):
     Parameters
     ----------
     X : array of shape (n, d)
-    y : array of shape (n,)
-        Class numbers 0, ..., n_classes - 1.
-    n_classes : int
-        K.
-    weights : array of shape (n,), optional
-        How often each row counts.
-
-    Returns
-    -------
-    Moments
+    y : array of shape (n,); class numbers 0, ..., n_classes - 1
+    n_classes : int; K
+    weights : array of shape (n,), optional; how often each row counts
 
     Examples
     --------
@@ -516,26 +470,14 @@ def _merge(first, second):
 def class_variances(moments, floor=1e-9):
     """Return sigma_kj^2 = scatter_kj / n_k, the maximum-likelihood variances, kept above a floor.
 
+    Book: naive-bayes-gaussian-nb.
+
     Parameters
     ----------
-    moments : Moments
-        With examples in every class.
+    moments : Moments; with examples in every class
     floor : float
         A variance is at least this share of the feature's variance over all classes; a feature
         without any variance gets 1 in every class, so that it says nothing about the class.
-
-    Returns
-    -------
-    array of shape (K, d)
-
-    Raises
-    ------
-    ValueError
-        If a class has no examples.
-
-    References
-    ----------
-    Book: naive-bayes-gaussian-nb.
 
     Examples
     --------
@@ -564,20 +506,13 @@ def class_variances(moments, floor=1e-9):
 def gaussian_log_likelihoods(X, mean, variance):
     """Return sum_j log N(x_j; mu_kj, sigma_kj^2) for each row and class, in nats.
 
+    Book: naive-bayes-gaussian-nb.
+
     Parameters
     ----------
     X : array of shape (m, d)
     mean : array of shape (K, d)
-    variance : array of shape (K, d)
-        Above 0.
-
-    Returns
-    -------
-    array of shape (m, K)
-
-    References
-    ----------
-    Book: naive-bayes-gaussian-nb.
+    variance : array of shape (K, d); above 0
 
     Examples
     --------
@@ -604,10 +539,8 @@ def scores(prior, *log_likelihoods):
 
     Parameters
     ----------
-    prior : array of shape (K,)
-        pi_k.
-    *log_likelihoods : arrays of shape (m, K)
-        One for each group of features.
+    prior : array of shape (K,); pi_k
+    *log_likelihoods : arrays of shape (m, K); one for each group of features
 
     Examples
     --------
@@ -624,19 +557,12 @@ def scores(prior, *log_likelihoods):
 def log_posterior(g):
     """Return log p(k | x) = g_k - log sum_j exp(g_j) for each row of scores g.
 
+    Book: naive-bayes-posterior-confidence.
+
     Parameters
     ----------
     g : array of shape (m, K)
         g_k(x) = log p(x, k) up to a constant in each row; -inf where p(x, k) = 0.
-
-    Raises
-    ------
-    ValueError
-        If a row is -inf in every class: such an x has probability 0, and no posterior.
-
-    References
-    ----------
-    Book: naive-bayes-posterior-confidence.
 
     Examples
     --------
@@ -658,23 +584,17 @@ def log_posterior(g):
 def n_parameters(n_values, n_classes):
     """Return how many free numbers describe d categorical features and a class.
 
+    Book: naive-bayes-assumption.
+
     Parameters
     ----------
-    n_values : sequence of d ints
-        V_j.
-    n_classes : int
-        K.
+    n_values : sequence of d ints; V_j
+    n_classes : int; K
 
     Returns
     -------
-    naive : int
-        K - 1 + K sum_j (V_j - 1), if the features are independent given the class.
-    full : int
-        K prod_j V_j - 1, for an arbitrary joint table.
-
-    References
-    ----------
-    Book: naive-bayes-assumption.
+    naive : int; K - 1 + K sum_j (V_j - 1), if the features are independent given the class
+    full : int; K prod_j V_j - 1, for an arbitrary joint table
 
     Examples
     --------
@@ -863,26 +783,20 @@ class GaussianNB(_NaiveBayes):
 
     Means and variances maximise the likelihood (the denominator of a variance is n_k).
 
+    Book: naive-bayes-gaussian-nb.
+
     Parameters
     ----------
     priors : array of shape (K,), optional
         Class probabilities; the frequencies of the classes by default.
-    prior_pseudocount : float
-        Added to each n_k when the prior is estimated.
-    var_floor : float
-        A variance is at least this share of the feature's variance over all classes.
+    prior_pseudocount : float; added to each n_k when the prior is estimated
+    var_floor : float; a variance is at least this share of the feature's variance over all classes
 
     Attributes
     ----------
     classes_, class_count_, class_prior_ : arrays of shape (K,)
-    theta_, var_ : arrays of shape (K, d)
-        Means and variances.
-    features_ : tuple
-        The fitted record, as (columns, GaussianFeatures).
-
-    References
-    ----------
-    Book: naive-bayes-gaussian-nb.
+    theta_, var_ : arrays of shape (K, d); means and variances
+    features_ : tuple; the fitted record, as (columns, GaussianFeatures)
 
     Examples
     --------
@@ -907,28 +821,22 @@ class GaussianNB(_NaiveBayes):
 class BernoulliNB(_NaiveBayes):
     """Binary features, P(x_j = 1 | k) = p_kj, independent given the class.
 
+    Book: naive-bayes-bernoulli.
+
     Parameters
     ----------
-    pseudocount : float
-        c in p_kj = (N_kj + c) / (n_k + 2 c).
-    threshold : float
-        A value above it counts as 1.
+    pseudocount : float; c in p_kj = (N_kj + c) / (n_k + 2 c)
+    threshold : float; a value above it counts as 1
     priors : array of shape (K,), optional
         Class probabilities; the frequencies of the classes by default.
-    prior_pseudocount : float
-        Added to each n_k when the prior is estimated.
+    prior_pseudocount : float; added to each n_k when the prior is estimated
 
     Attributes
     ----------
     classes_, class_count_, class_prior_ : arrays of shape (K,)
     p_ : array of shape (K, d)
         P(x_j = 1 | k); ``linear_weights`` turns it into the weights of a linear classifier.
-    features_ : tuple
-        The fitted record, as (columns, BernoulliFeatures).
-
-    References
-    ----------
-    Book: naive-bayes-bernoulli.
+    features_ : tuple; the fitted record, as (columns, BernoulliFeatures)
 
     Examples
     --------
@@ -962,6 +870,8 @@ class CategoricalNB(_NaiveBayes):
 
     The values of a feature are any numbers; each distinct number is a category.
 
+    Book: naive-bayes-categorical.
+
     Parameters
     ----------
     pseudocount : float
@@ -973,21 +883,14 @@ class CategoricalNB(_NaiveBayes):
         observation, whose factor is left out in every class.
     priors : array of shape (K,), optional
         Class probabilities; the frequencies of the classes by default.
-    prior_pseudocount : float
-        Added to each n_k when the prior is estimated.
+    prior_pseudocount : float; added to each n_k when the prior is estimated
 
     Attributes
     ----------
     classes_, class_count_, class_prior_ : arrays of shape (K,)
     categories_ : tuple of d arrays of shape (V_j,)
-    tables_ : tuple of d arrays of shape (K, V_j)
-        p(x_j = v | k).
-    features_ : tuple
-        The fitted record, as (columns, CategoricalFeatures).
-
-    References
-    ----------
-    Book: naive-bayes-categorical.
+    tables_ : tuple of d arrays of shape (K, V_j); p(x_j = v | k)
+    features_ : tuple; the fitted record, as (columns, CategoricalFeatures)
 
     Examples
     --------
@@ -1028,32 +931,25 @@ class CategoricalNB(_NaiveBayes):
 class MixedNB(_NaiveBayes):
     """Features of several kinds, independent given the class: their log-likelihoods add.
 
+    Book: naive-bayes-numeric-features.
+
     Parameters
     ----------
     kinds : list of d strings, optional
         "gaussian", "bernoulli" or "categorical" for each column; all Gaussian by default.
-    pseudocount : float
-        c for binary and categorical columns.
-    threshold : float
-        A value of a binary column above it counts as 1.
+    pseudocount : float; c for binary and categorical columns
+    threshold : float; a value of a binary column above it counts as 1
     categories : list of arrays, optional
         All values of each categorical column, in the order of these columns.
-    unseen : {"error", "missing"}
-        As in ``CategoricalNB``.
-    var_floor : float
-        As in ``GaussianNB``.
+    unseen : {"error", "missing"}; as in ``CategoricalNB``
+    var_floor : float; as in ``GaussianNB``
     priors : array of shape (K,), optional
     prior_pseudocount : float
 
     Attributes
     ----------
     classes_, class_count_, class_prior_ : arrays of shape (K,)
-    features_ : tuple of (columns, record)
-        One record for each kind that occurs.
-
-    References
-    ----------
-    Book: naive-bayes-numeric-features.
+    features_ : tuple of (columns, record); one record for each kind that occurs
 
     Examples
     --------

@@ -113,21 +113,13 @@ class FiniteSpace:
 
     An event is a set of outcomes, or a function that says of an outcome whether it belongs.
 
+    Book: probability-axioms. Kolmogorov (1933), chapter 1.
+
     Parameters
     ----------
     weights : mapping
         Outcome -> probability, as integers, ``fractions.Fraction`` or strings such as ``"0.05"``
         and ``"1/3"``; none negative, their sum exactly one.
-
-    Raises
-    ------
-    ValueError
-        If a weight is a float or negative, or the weights do not sum to one; in the methods, if
-        an event holds unknown outcomes or an event of probability 0 is conditioned on.
-
-    References
-    ----------
-    Book: probability-axioms. Kolmogorov (1933), chapter 1.
 
     Examples
     --------
@@ -275,6 +267,8 @@ def _axes(axes, ndim, name):
 def marginal(joint, keep):
     """Return the marginal table of some variables: p(x) = sum_y p(x, y).
 
+    Book: probability-sum-rule.
+
     Parameters
     ----------
     joint : array of shape (K_1, ..., K_m)
@@ -284,17 +278,7 @@ def marginal(joint, keep):
 
     Returns
     -------
-    array
-        One axis for each variable in ``keep``.
-
-    Raises
-    ------
-    ValueError
-        If the table is negative somewhere or does not sum to one, or ``keep`` is no set of axes.
-
-    References
-    ----------
-    Book: probability-sum-rule.
+    array; one axis for each variable in ``keep``
 
     Examples
     --------
@@ -317,26 +301,17 @@ def _marginal_in_place(joint, keep):
 def conditional(joint, given):
     """Return the table p(other variables | given variables) = p(all) / p(given).
 
+    Book: probability-conditional-probability.
+
     Parameters
     ----------
-    joint : array of shape (K_1, ..., K_m)
-        p(x_1, ..., x_m), floats or fractions.
-    given : int or tuple of int
-        The axes of the variables that are conditioned on.
+    joint : array of shape (K_1, ..., K_m); p(x_1, ..., x_m), floats or fractions
+    given : int or tuple of int; the axes of the variables that are conditioned on
 
     Returns
     -------
     array of the shape of ``joint``
         Sums to one over the axes that are not in ``given``.
-
-    Raises
-    ------
-    ValueError
-        If some value of the given variables has probability 0.
-
-    References
-    ----------
-    Book: probability-conditional-probability.
 
     Examples
     --------
@@ -357,10 +332,11 @@ def conditional(joint, given):
 def chain_rule(joint, order=None):
     """Return the factors p(x_1), p(x_2 | x_1), ..., p(x_m | x_1, ..., x_{m-1}) of a joint table.
 
+    Book: probability-chain-rule.
+
     Parameters
     ----------
-    joint : array of shape (K_1, ..., K_m)
-        p(x_1, ..., x_m) > 0, floats or fractions.
+    joint : array of shape (K_1, ..., K_m); p(x_1, ..., x_m) > 0, floats or fractions
     order : sequence of int, optional
         The order in which the variables are taken; by default 0, 1, ..., m - 1.
 
@@ -369,10 +345,6 @@ def chain_rule(joint, order=None):
     list of arrays
         Each with one axis for each variable, of length one where the factor does not depend on
         it, so that their product is the joint table.
-
-    References
-    ----------
-    Book: probability-chain-rule.
 
     Examples
     --------
@@ -394,28 +366,24 @@ def chain_rule(joint, order=None):
 def bayes(prior, likelihood):
     """Return p(k | x) = p(x | k) p(k) / p(x) with the evidence p(x) = sum_k p(x | k) p(k).
 
+    Book: probability-bayes-theorem. Bayes (1763).
+
     Parameters
     ----------
-    prior : array of shape (K,)
-        p(k), floats or fractions.
+    prior : array of shape (K,); p(k), floats or fractions
     likelihood : array of shape (K,) or (K, m)
         p(x | k) of one observation x, or of m of them, probabilities or densities; floats or
         fractions.
 
     Returns
     -------
-    Posterior
-        Exact if both arguments are.
+    Posterior; exact if both arguments are
 
     Raises
     ------
     ValueError
         If the prior is no distribution, shapes disagree, a likelihood is negative, or an
         observation has evidence 0, so that it contradicts every k.
-
-    References
-    ----------
-    Book: probability-bayes-theorem. Bayes (1763).
 
     Examples
     --------
@@ -449,23 +417,15 @@ def is_conditionally_independent(joint, x, y, given=(), *, tol=1e-10):
     Every combination of values is tried. The product form needs no division, so values of z with
     probability 0 ask nothing.
 
+    Book: probability-conditional-independence. Dawid (1979).
+
     Parameters
     ----------
     joint : array of shape (K_1, ..., K_m)
         p(x_1, ..., x_m), floats, or fractions for an exact answer.
     x, y, given : int or tuple of int
         Axes of the three groups of variables; with ``given=()`` the question is independence.
-    tol : float
-        Largest difference that counts as rounding, for floats only.
-
-    Raises
-    ------
-    ValueError
-        If the table is no distribution or the groups overlap.
-
-    References
-    ----------
-    Book: probability-conditional-independence. Dawid (1979).
+    tol : float; largest difference that counts as rounding, for floats only
 
     Examples
     --------
@@ -512,8 +472,7 @@ def expectation(x, p=None):
 
     Parameters
     ----------
-    x : array of shape (n,)
-        The values; floats or fractions.
+    x : array of shape (n,); the values; floats or fractions
     p : array of shape (n,), optional
         Their probabilities; 1/n each if left out, which makes E[X] the mean of a sample.
 
@@ -531,20 +490,13 @@ def covariance(x, y, p=None):
 
     The first form is computed: the second cancels where the means are large.
 
+    Book: probability-covariance.
+
     Parameters
     ----------
-    x, y : arrays of shape (n,)
-        The pairs of values; floats or fractions.
+    x, y : arrays of shape (n,); the pairs of values; floats or fractions
     p : array of shape (n,), optional
         Probabilities of the pairs; 1/n each if left out (``numpy.cov`` with ``ddof=0``).
-
-    Returns
-    -------
-    float, or Fraction for exact arguments
-
-    References
-    ----------
-    Book: probability-covariance.
 
     Examples
     --------
@@ -565,16 +517,12 @@ def covariance(x, y, p=None):
 def variance(x, p=None):
     """Return Var[X] = E[(X - E X)^2] = E[X^2] - E[X]^2; the first form is computed.
 
+    Book: probability-variance-identity.
+
     Parameters
     ----------
-    x : array of shape (n,)
-        The values; floats or fractions.
-    p : array of shape (n,), optional
-        Their probabilities; 1/n each if left out.
-
-    References
-    ----------
-    Book: probability-variance-identity.
+    x : array of shape (n,); the values; floats or fractions
+    p : array of shape (n,), optional; their probabilities; 1/n each if left out
 
     Examples
     --------
@@ -590,19 +538,15 @@ def variance(x, p=None):
 def entropy(p):
     """Return H[p] = -sum_k p_k log p_k in nats, with 0 log 0 = 0.
 
+    Book: probability-entropy. Shannon (1948).
+
     Parameters
     ----------
-    p : array of shape (K,) or (n, K)
-        One distribution, or one in each row.
+    p : array of shape (K,) or (n, K); one distribution, or one in each row
 
     Returns
     -------
-    float or array of shape (n,)
-        Between 0 and log K.
-
-    References
-    ----------
-    Book: probability-entropy. Shannon (1948).
+    float or array of shape (n,); between 0 and log K
 
     Examples
     --------
@@ -616,6 +560,8 @@ def entropy(p):
 def kl_divergence(q, p):
     """Return KL(q || p) = sum_k q_k log(q_k / p_k) in nats; inf if q_k > 0 = p_k for some k.
 
+    Book: probability-gibbs. Kullback and Leibler (1951).
+
     Parameters
     ----------
     q, p : arrays of shape (K,) or (n, K)
@@ -623,12 +569,7 @@ def kl_divergence(q, p):
 
     Returns
     -------
-    float or array of shape (n,)
-        At least 0, and 0 only for q = p.
-
-    References
-    ----------
-    Book: probability-gibbs. Kullback and Leibler (1951).
+    float or array of shape (n,); at least 0, and 0 only for q = p
 
     Examples
     --------
@@ -683,22 +624,17 @@ def _points(X, d):
 def gaussian_pdf(x, mu, sigma2):
     """Return N(x; mu, sigma^2) = exp(-(x - mu)^2 / (2 sigma^2)) / sqrt(2 pi sigma^2).
 
+    Book: probability-gaussian-univariate.
+
     Parameters
     ----------
     x : float or array
-    mu : float
-        Mean.
-    sigma2 : float
-        Variance (not the standard deviation), above 0.
+    mu : float; mean
+    sigma2 : float; variance (not the standard deviation), above 0
 
     Returns
     -------
-    float or array of the shape of x
-        A density, in units of one over x; it may exceed one.
-
-    References
-    ----------
-    Book: probability-gaussian-univariate.
+    float or array of the shape of x; a density, in units of one over x; it may exceed one
 
     Examples
     --------
@@ -721,27 +657,17 @@ def gaussian_log_density(X, mean, cov):
     With Sigma = L L^T the quadratic form is |z|^2 for L z = x - mu, and log|Sigma| is
     2 sum_j log L_jj, so that no inverse and no determinant is formed.
 
+    Book: probability-gaussian-multivariate, probability-cholesky-density.
+
     Parameters
     ----------
-    X : array of shape (n, d) or (d,)
-        Points, one in each row, or a single one.
+    X : array of shape (n, d) or (d,); points, one in each row, or a single one
     mean : array of shape (d,)
-    cov : array of shape (d, d)
-        Symmetric positive definite.
+    cov : array of shape (d, d); symmetric positive definite
 
     Returns
     -------
-    array of shape (n,), or float for a single point
-        Nats.
-
-    Raises
-    ------
-    ValueError
-        If cov is not symmetric or is singular, or shapes disagree.
-
-    References
-    ----------
-    Book: probability-gaussian-multivariate, probability-cholesky-density.
+    array of shape (n,), or float for a single point; Nats
 
     Examples
     --------
@@ -757,20 +683,13 @@ def gaussian_log_density(X, mean, cov):
 def isotropic_log_density(X, mean, tau2):
     """Return log N(x; mu, tau^2 I) = -(d log(2 pi tau^2) + |x - mu|^2 / tau^2) / 2.
 
+    Book: probability-isotropic-gaussian.
+
     Parameters
     ----------
     X : array of shape (n, d) or (d,)
     mean : array of shape (d,)
-    tau2 : float
-        The variance of every coordinate, above 0.
-
-    Returns
-    -------
-    array of shape (n,), or float for a single point
-
-    References
-    ----------
-    Book: probability-isotropic-gaussian.
+    tau2 : float; the variance of every coordinate, above 0
 
     Examples
     --------
@@ -788,6 +707,8 @@ def isotropic_log_density(X, mean, tau2):
 def precision(cov):
     """Return the precision: 1 / sigma^2 of a variance, Lambda = Sigma^-1 of a covariance matrix.
 
+    Book: probability-precision.
+
     Parameters
     ----------
     cov : float or array of shape (d, d)
@@ -795,12 +716,7 @@ def precision(cov):
 
     Returns
     -------
-    float or array of shape (d, d)
-        Symmetric.
-
-    References
-    ----------
-    Book: probability-precision.
+    float or array of shape (d, d); symmetric
 
     Examples
     --------
@@ -817,21 +733,13 @@ def precision(cov):
 def gaussian_marginal(mean, cov, keep):
     """Return the Gaussian of some coordinates: N(x_a; mu_a, Sigma_aa), the other rows crossed out.
 
+    Book: probability-gaussian-marginal.
+
     Parameters
     ----------
     mean : array of shape (d,)
-    cov : array of shape (d, d)
-        Symmetric positive definite.
-    keep : int or tuple of int
-        The coordinates a, in the order in which the result has them.
-
-    Returns
-    -------
-    Gaussian
-
-    References
-    ----------
-    Book: probability-gaussian-marginal.
+    cov : array of shape (d, d); symmetric positive definite
+    keep : int or tuple of int; the coordinates a, in the order in which the result has them
 
     Examples
     --------
@@ -851,13 +759,13 @@ def gaussian_conditional(mean, cov, given, values):
     mu_a|b = mu_a + Sigma_ab Sigma_bb^-1 (x_b - mu_b), and Sigma_a|b is the Schur complement
     Sigma_aa - Sigma_ab Sigma_bb^-1 Sigma_ba.
 
+    Book: probability-gaussian-conditional.
+
     Parameters
     ----------
     mean : array of shape (d,)
-    cov : array of shape (d, d)
-        Symmetric positive definite.
-    given : int or tuple of int
-        The coordinates b, not all of them.
+    cov : array of shape (d, d); symmetric positive definite
+    given : int or tuple of int; the coordinates b, not all of them
     values : float, or array of shape (len(b),) or (m, len(b))
         Their values x_b, in the order of ``given``; m rows give m means at once.
 
@@ -866,15 +774,6 @@ def gaussian_conditional(mean, cov, given, values):
     Gaussian
         Of the coordinates that are not given, in their order; the mean has shape (d - len(b),),
         or (m, d - len(b)) for m rows of values. The covariance does not depend on the values.
-
-    Raises
-    ------
-    ValueError
-        If cov is not symmetric or is singular, or ``given`` and ``values`` do not fit.
-
-    References
-    ----------
-    Book: probability-gaussian-conditional.
 
     Examples
     --------
@@ -907,20 +806,12 @@ def gaussian_product(m1, S1, m2, S2):
     S^-1 = S1^-1 + S2^-1, S^-1 m = S1^-1 m1 + S2^-1 m2, c = N(m1; m2, S1 + S2). Only S1 + S2 is
     factorised: S = S1 (S1 + S2)^-1 S2 and m = m1 + S1 (S1 + S2)^-1 (m2 - m1).
 
+    Book: probability-product-of-gaussians.
+
     Parameters
     ----------
-    m1, m2 : arrays of shape (d,)
-        The two means.
-    S1, S2 : arrays of shape (d, d)
-        The two covariances, symmetric positive definite.
-
-    Returns
-    -------
-    GaussianProduct
-
-    References
-    ----------
-    Book: probability-product-of-gaussians.
+    m1, m2 : arrays of shape (d,); the two means
+    S1, S2 : arrays of shape (d, d); the two covariances, symmetric positive definite
 
     Examples
     --------
@@ -944,8 +835,7 @@ def gaussian_entropy(cov):
 
     Parameters
     ----------
-    cov : array of shape (d, d)
-        Symmetric positive definite.
+    cov : array of shape (d, d); symmetric positive definite
 
     Examples
     --------
@@ -962,15 +852,9 @@ def gaussian_sample(mean, cov, n, rng):
     Parameters
     ----------
     mean : array of shape (d,)
-    cov : array of shape (d, d)
-        Symmetric positive definite.
-    n : int
-        How many.
+    cov : array of shape (d, d); symmetric positive definite
+    n : int; how many
     rng : numpy.random.Generator
-
-    Returns
-    -------
-    array of shape (n, d)
     """
     mean, _, L = _parameters(mean, cov)
     n = check_scalar(n, "n", low=1, integer=True)
@@ -999,15 +883,12 @@ def _whole_numbers(x, name, K):
 def bernoulli_log_pmf(x, p):
     """Return log p^x (1 - p)^(1 - x) for x in {0, 1}; 0^0 = 1, and log 0 = -inf.
 
+    Book: probability-bernoulli-categorical.
+
     Parameters
     ----------
     x : int or array of 0 and 1
-    p : float
-        Probability of 1, in [0, 1].
-
-    References
-    ----------
-    Book: probability-bernoulli-categorical.
+    p : float; probability of 1, in [0, 1]
 
     Examples
     --------
@@ -1042,20 +923,12 @@ def bernoulli_sample(p, n, rng):
 def categorical_log_pmf(x, p):
     """Return log prod_k p_k^{x_k} for one-of-K vectors x; 0^0 = 1, and log 0 = -inf.
 
+    Book: probability-bernoulli-categorical.
+
     Parameters
     ----------
-    x : array of shape (K,) or (n, K)
-        One-of-K vectors: value k is row k of ``numpy.eye(K)``.
-    p : array of shape (K,)
-        Probabilities of the K values.
-
-    Returns
-    -------
-    float or array of shape (n,)
-
-    References
-    ----------
-    Book: probability-bernoulli-categorical.
+    x : array of shape (K,) or (n, K); One-of-K vectors: value k is row k of ``numpy.eye(K)``
+    p : array of shape (K,); probabilities of the K values
 
     Examples
     --------
@@ -1110,26 +983,20 @@ def dirichlet_log_density(p, alpha):
     G is the gamma function and alpha_0 = sum_k alpha_k; the density is with respect to the first
     K - 1 coordinates.
 
+    Book: probability-dirichlet.
+
     Parameters
     ----------
-    p : array of shape (K,) or (n, K)
-        Points of the simplex.
-    alpha : array of shape (K,)
-        All above 0; whole numbers are not needed.
+    p : array of shape (K,) or (n, K); points of the simplex
+    alpha : array of shape (K,); all above 0; whole numbers are not needed
 
     Returns
     -------
-    float or array of shape (n,)
-        -inf on the faces where the density vanishes.
+    float or array of shape (n,); -inf on the faces where the density vanishes
 
     Raises
     ------
-    ValueError
-        Also if p_k = 0 where alpha_k < 1, since the density is not bounded there.
-
-    References
-    ----------
-    Book: probability-dirichlet.
+    ValueError; also if p_k = 0 where alpha_k < 1, since the density is not bounded there
 
     Examples
     --------
@@ -1149,14 +1016,11 @@ def dirichlet_log_density(p, alpha):
 def dirichlet_moments(alpha):
     """Return mean m = alpha / alpha_0 and covariance (diag(m) - m m^T) / (alpha_0 + 1).
 
+    Book: probability-dirichlet-moments.
+
     Parameters
     ----------
-    alpha : array of shape (K,)
-        All above 0.
-
-    References
-    ----------
-    Book: probability-dirichlet-moments.
+    alpha : array of shape (K,); all above 0
 
     Examples
     --------
@@ -1175,16 +1039,13 @@ def dirichlet_sample(alpha, n, rng):
 
     Parameters
     ----------
-    alpha : array of shape (K,)
-        All above 0.
-    n : int
-        How many.
+    alpha : array of shape (K,); all above 0
+    n : int; how many
     rng : numpy.random.Generator
 
     Returns
     -------
-    array of shape (n, K)
-        Rows sum to one.
+    array of shape (n, K); rows sum to one
     """
     alpha = _check_alpha(alpha)
     size = (check_scalar(n, "n", low=1, integer=True), len(alpha))
