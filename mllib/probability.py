@@ -15,10 +15,24 @@ import numpy as np
 from scipy.linalg import cho_solve, cholesky
 from scipy.special import entr, gammaln, xlogy
 
-from mllib.core.arrays import as_array, check_array, check_distribution, check_square, check_vector
+from mllib.core.arrays import (
+    as_array,
+    check_array,
+    check_distribution,
+    check_size,
+    check_square,
+    check_vector,
+)
 from mllib.core.numerics import divergence_terms, log_normalise
 from mllib.core.numerics import gaussian_log_density as log_density_from_cholesky
-from mllib.core.scalars import check_rng, check_scalar
+from mllib.core.scalars import (
+    check_callable,
+    check_count,
+    check_finite,
+    check_positive,
+    check_probability,
+    check_rng,
+)
 
 __all__ = [
     "FiniteSpace",
@@ -100,11 +114,6 @@ def _as_fraction(value, name):
         return Fraction(value)
     except (ValueError, ZeroDivisionError) as error:
         raise ValueError(f"{name} must be a fraction such as '1/3', got {value!r}.") from error
-
-
-def _check_variable(X):
-    if not callable(X):
-        raise ValueError(f"X must be a function of an outcome, got {X!r}.")
 
 
 @dataclass(frozen=True)
@@ -223,7 +232,7 @@ class FiniteSpace:
 
     def law(self, X):
         """Return the law of the random variable X, a function of outcomes: p(x) = P(X = x)."""
-        _check_variable(X)
+        check_callable(X, "X")
         p = {}
         for w, weight in self.weights.items():
             p[X(w)] = p.get(X(w), 0) + weight
@@ -231,7 +240,7 @@ class FiniteSpace:
 
     def expectation(self, X):
         """Return E[X] = sum over omega of X(omega) p(omega), exact if X is."""
-        _check_variable(X)
+        check_callable(X, "X")
         return sum(X(w) * p for w, p in self.weights.items())
 
 
@@ -267,18 +276,10 @@ def _axes(axes, ndim, name):
 def marginal(joint, keep):
     """Return the marginal table of some variables: p(x) = sum_y p(x, y).
 
+    ``joint`` has one axis of length K_j for each variable, and floats, or fractions for an exact
+    result; ``keep`` are the axes that stay, in the order in which the result has them.
+
     Book: probability-sum-rule.
-
-    Parameters
-    ----------
-    joint : array of shape (K_1, ..., K_m)
-        p(x_1, ..., x_m), one axis for each variable; floats, or fractions for an exact result.
-    keep : int or tuple of int
-        The axes of the variables that stay, in the order in which the result has them.
-
-    Returns
-    -------
-    array; one axis for each variable in ``keep``
 
     Examples
     --------
@@ -299,19 +300,12 @@ def _marginal_in_place(joint, keep):
 
 
 def conditional(joint, given):
-    """Return the table p(other variables | given variables) = p(all) / p(given).
+    """Return the table p(other variables | given variables) = p(all) / p(given), of the same shape.
+
+    It sums to one over the axes that are not ``given``, and is not defined where these have
+    probability 0. Tables are as for ``marginal``.
 
     Book: probability-conditional-probability.
-
-    Parameters
-    ----------
-    joint : array of shape (K_1, ..., K_m); p(x_1, ..., x_m), floats or fractions
-    given : int or tuple of int; the axes of the variables that are conditioned on
-
-    Returns
-    -------
-    array of the shape of ``joint``
-        Sums to one over the axes that are not in ``given``.
 
     Examples
     --------
@@ -332,19 +326,10 @@ def conditional(joint, given):
 def chain_rule(joint, order=None):
     """Return the factors p(x_1), p(x_2 | x_1), ..., p(x_m | x_1, ..., x_{m-1}) of a joint table.
 
+    The variables are taken in ``order``, by default 0, 1, ..., m - 1. Each factor has one axis for
+    each variable, of length one where it does not depend on it: their product is the table.
+
     Book: probability-chain-rule.
-
-    Parameters
-    ----------
-    joint : array of shape (K_1, ..., K_m); p(x_1, ..., x_m) > 0, floats or fractions
-    order : sequence of int, optional
-        The order in which the variables are taken; by default 0, 1, ..., m - 1.
-
-    Returns
-    -------
-    list of arrays
-        Each with one axis for each variable, of length one where the factor does not depend on
-        it, so that their product is the joint table.
 
     Examples
     --------
@@ -366,24 +351,10 @@ def chain_rule(joint, order=None):
 def bayes(prior, likelihood):
     """Return p(k | x) = p(x | k) p(k) / p(x) with the evidence p(x) = sum_k p(x | k) p(k).
 
+    ``prior`` has shape (K,), ``likelihood`` shape (K,), or (K, m) for m observations; it may
+    be a density. An observation of evidence 0 is refused. Fractions give fractions.
+
     Book: probability-bayes-theorem. Bayes (1763).
-
-    Parameters
-    ----------
-    prior : array of shape (K,); p(k), floats or fractions
-    likelihood : array of shape (K,) or (K, m)
-        p(x | k) of one observation x, or of m of them, probabilities or densities; floats or
-        fractions.
-
-    Returns
-    -------
-    Posterior; exact if both arguments are
-
-    Raises
-    ------
-    ValueError
-        If the prior is no distribution, shapes disagree, a likelihood is negative, or an
-        observation has evidence 0, so that it contradicts every k.
 
     Examples
     --------
@@ -392,7 +363,8 @@ def bayes(prior, likelihood):
     """
     prior = _probabilities(prior, "prior")
     L = as_array(likelihood, "likelihood")
-    L = L if _is_exact(L) else check_array(np.atleast_2d(L), "likelihood").reshape(L.shape)
+    if not _is_exact(L):
+        L = check_array(np.atleast_2d(L), "likelihood", any_size=True).reshape(L.shape)
     if prior.ndim != 1 or L.ndim not in (1, 2) or len(L) != len(prior):
         raise ValueError(
             f"likelihood must have one row for each of the entries of prior, got shapes "
@@ -421,10 +393,8 @@ def is_conditionally_independent(joint, x, y, given=(), *, tol=1e-10):
 
     Parameters
     ----------
-    joint : array of shape (K_1, ..., K_m)
-        p(x_1, ..., x_m), floats, or fractions for an exact answer.
-    x, y, given : int or tuple of int
-        Axes of the three groups of variables; with ``given=()`` the question is independence.
+    joint : array of shape (K_1, ..., K_m); floats, or fractions for an exact answer
+    x, y, given : int or tuple of int; axes of three groups of variables; ``given`` may be ()
     tol : float; largest difference that counts as rounding, for floats only
 
     Examples
@@ -435,9 +405,8 @@ def is_conditionally_independent(joint, x, y, given=(), *, tol=1e-10):
     joint = _probabilities(joint, "joint")
     x, y, z = (_axes(a, joint.ndim, n) for a, n in ((x, "x"), (y, "y"), (given, "given")))
     _axes(x + y + z, joint.ndim, "x, y and given together")
-    p_xyz, p_xz, p_yz, p_z = (
-        _marginal_in_place(joint, keep) for keep in (x + y + z, x + z, y + z, z)
-    )
+    groups = (x + y + z, x + z, y + z, z)
+    p_xyz, p_xz, p_yz, p_z = (_marginal_in_place(joint, keep) for keep in groups)
     gap = np.abs(p_xyz * p_z - p_xz * p_yz).max()
     return bool(gap == 0 if _is_exact(joint) else gap <= tol)
 
@@ -447,7 +416,9 @@ def is_conditionally_independent(joint, x, y, given=(), *, tol=1e-10):
 
 def _values(x, name):
     exact = as_array(x, name)
-    return exact if exact.ndim == 1 and exact.size and _is_exact(exact) else check_vector(x, name)
+    if exact.ndim == 1 and exact.size and _is_exact(exact):
+        return exact
+    return check_size(check_vector(x, name), name)
 
 
 def _weights(p, n):
@@ -468,13 +439,9 @@ def _average(x, p):
 
 
 def expectation(x, p=None):
-    """Return E[X] = sum_i x_i p_i.
+    """Return E[X] = sum_i x_i p_i, for values x of shape (n,) and probabilities p, by default 1/n.
 
-    Parameters
-    ----------
-    x : array of shape (n,); the values; floats or fractions
-    p : array of shape (n,), optional
-        Their probabilities; 1/n each if left out, which makes E[X] the mean of a sample.
+    Floats or fractions, as in all functions of this section.
 
     Examples
     --------
@@ -486,17 +453,12 @@ def expectation(x, p=None):
 
 
 def covariance(x, y, p=None):
-    """Return Cov[X, Y] = E[(X - E X)(Y - E Y)] = E[XY] - E[X] E[Y].
+    """Return Cov[X, Y] = E[(X - E X)(Y - E Y)] = E[XY] - E[X] E[Y] of n pairs with probabilities p.
 
-    The first form is computed: the second cancels where the means are large.
+    The first form is computed: the second cancels where the means are large. Without p it is
+    ``numpy.cov`` with ``ddof=0``.
 
     Book: probability-covariance.
-
-    Parameters
-    ----------
-    x, y : arrays of shape (n,); the pairs of values; floats or fractions
-    p : array of shape (n,), optional
-        Probabilities of the pairs; 1/n each if left out (``numpy.cov`` with ``ddof=0``).
 
     Examples
     --------
@@ -507,22 +469,13 @@ def covariance(x, y, p=None):
     if len(x) != len(y):
         raise ValueError(f"y must have as many entries as x, got {len(y)} and {len(x)}.")
     p = _weights(p, len(x))
-    with np.errstate(over="ignore", invalid="ignore"):
-        result = _average((x - _average(x, p)) * (y - _average(y, p)), p)
-    if isinstance(result, float) and not np.isfinite(result):
-        raise ValueError("x and y are too large to be multiplied: divide them by a larger unit.")
-    return result
+    return _average((x - _average(x, p)) * (y - _average(y, p)), p)
 
 
 def variance(x, p=None):
     """Return Var[X] = E[(X - E X)^2] = E[X^2] - E[X]^2; the first form is computed.
 
     Book: probability-variance-identity.
-
-    Parameters
-    ----------
-    x : array of shape (n,); the values; floats or fractions
-    p : array of shape (n,), optional; their probabilities; 1/n each if left out
 
     Examples
     --------
@@ -536,17 +489,11 @@ def variance(x, p=None):
 
 
 def entropy(p):
-    """Return H[p] = -sum_k p_k log p_k in nats, with 0 log 0 = 0.
+    """Return H[p] = -sum_k p_k log p_k in nats, with 0 log 0 = 0; p has shape (K,) or (n, K).
+
+    It lies between 0 and log K.
 
     Book: probability-entropy. Shannon (1948).
-
-    Parameters
-    ----------
-    p : array of shape (K,) or (n, K); one distribution, or one in each row
-
-    Returns
-    -------
-    float or array of shape (n,); between 0 and log K
 
     Examples
     --------
@@ -560,16 +507,9 @@ def entropy(p):
 def kl_divergence(q, p):
     """Return KL(q || p) = sum_k q_k log(q_k / p_k) in nats; inf if q_k > 0 = p_k for some k.
 
+    Both have shape (K,) or (n, K). It is at least 0, and 0 only for q = p.
+
     Book: probability-gibbs. Kullback and Leibler (1951).
-
-    Parameters
-    ----------
-    q, p : arrays of shape (K,) or (n, K)
-        Distributions over the same K values, one or one in each row.
-
-    Returns
-    -------
-    float or array of shape (n,); at least 0, and 0 only for q = p
 
     Examples
     --------
@@ -624,25 +564,18 @@ def _points(X, d):
 def gaussian_pdf(x, mu, sigma2):
     """Return N(x; mu, sigma^2) = exp(-(x - mu)^2 / (2 sigma^2)) / sqrt(2 pi sigma^2).
 
+    ``sigma2`` is the variance, not the standard deviation. A density has the unit 1/x, and may
+    exceed 1.
+
     Book: probability-gaussian-univariate.
-
-    Parameters
-    ----------
-    x : float or array
-    mu : float; mean
-    sigma2 : float; variance (not the standard deviation), above 0
-
-    Returns
-    -------
-    float or array of the shape of x; a density, in units of one over x; it may exceed one
 
     Examples
     --------
     >>> round(gaussian_pdf(0.0, 0.0, 1.0), 4)
     0.3989
     """
-    check_scalar(mu, "mu", low=-np.inf, high=np.inf, open_low=True, open_high=True)
-    check_scalar(sigma2, "sigma2", low=0, open_low=True)
+    check_finite(mu, "mu")
+    check_positive(sigma2, "sigma2")
     x = as_array(x, "x")
     shape = x.shape
     z = (check_vector(np.ravel(x), "x") - mu) / np.sqrt(sigma2)
@@ -654,20 +587,10 @@ def gaussian_pdf(x, mu, sigma2):
 def gaussian_log_density(X, mean, cov):
     """Return log N(x; mu, Sigma) = -(d log 2 pi + log|Sigma| + (x-mu)^T Sigma^-1 (x-mu)) / 2.
 
-    With Sigma = L L^T the quadratic form is |z|^2 for L z = x - mu, and log|Sigma| is
-    2 sum_j log L_jj, so that no inverse and no determinant is formed.
+    X holds points of shape (n, d), or one of shape (d,). With Sigma = L L^T the quadratic form is
+    |z|^2 for L z = x - mu, and log|Sigma| is 2 sum_j log L_jj: no inverse, no determinant.
 
     Book: probability-gaussian-multivariate, probability-cholesky-density.
-
-    Parameters
-    ----------
-    X : array of shape (n, d) or (d,); points, one in each row, or a single one
-    mean : array of shape (d,)
-    cov : array of shape (d, d); symmetric positive definite
-
-    Returns
-    -------
-    array of shape (n,), or float for a single point; Nats
 
     Examples
     --------
@@ -681,15 +604,9 @@ def gaussian_log_density(X, mean, cov):
 
 
 def isotropic_log_density(X, mean, tau2):
-    """Return log N(x; mu, tau^2 I) = -(d log(2 pi tau^2) + |x - mu|^2 / tau^2) / 2.
+    """Return log N(x; mu, tau^2 I) = -(d log(2 pi tau^2) + |x - mu|^2 / tau^2) / 2, as the above.
 
     Book: probability-isotropic-gaussian.
-
-    Parameters
-    ----------
-    X : array of shape (n, d) or (d,)
-    mean : array of shape (d,)
-    tau2 : float; the variance of every coordinate, above 0
 
     Examples
     --------
@@ -697,7 +614,7 @@ def isotropic_log_density(X, mean, tau2):
     -1.8379
     """
     mean = check_vector(mean, "mean")
-    check_scalar(tau2, "tau2", low=0, open_low=True)
+    check_positive(tau2, "tau2")
     X, single = _points(X, len(mean))
     squares = ((X - mean) ** 2).sum(axis=1) / tau2
     log_density = -0.5 * (len(mean) * np.log(2 * np.pi * tau2) + squares)
@@ -709,22 +626,13 @@ def precision(cov):
 
     Book: probability-precision.
 
-    Parameters
-    ----------
-    cov : float or array of shape (d, d)
-        A variance above 0, or a symmetric positive definite matrix.
-
-    Returns
-    -------
-    float or array of shape (d, d); symmetric
-
     Examples
     --------
     >>> precision(4.0), precision([[4.0, 0.0], [0.0, 1.0]]).tolist()
     (0.25, [[0.25, 0.0], [0.0, 1.0]])
     """
     if as_array(cov, "cov").ndim == 0:
-        return 1 / check_scalar(cov, "cov", low=0, open_low=True)
+        return 1 / check_positive(cov, "cov")
     cov, L = _covariance_factor(cov)
     Lambda = cho_solve((L, True), np.eye(len(cov)))
     return (Lambda + Lambda.T) / 2
@@ -733,13 +641,9 @@ def precision(cov):
 def gaussian_marginal(mean, cov, keep):
     """Return the Gaussian of some coordinates: N(x_a; mu_a, Sigma_aa), the other rows crossed out.
 
-    Book: probability-gaussian-marginal.
+    ``keep`` are the coordinates a, in the order in which the result has them.
 
-    Parameters
-    ----------
-    mean : array of shape (d,)
-    cov : array of shape (d, d); symmetric positive definite
-    keep : int or tuple of int; the coordinates a, in the order in which the result has them
+    Book: probability-gaussian-marginal.
 
     Examples
     --------
@@ -757,23 +661,15 @@ def gaussian_conditional(mean, cov, given, values):
     """Return the Gaussian of the other coordinates a, given the values of the coordinates b.
 
     mu_a|b = mu_a + Sigma_ab Sigma_bb^-1 (x_b - mu_b), and Sigma_a|b is the Schur complement
-    Sigma_aa - Sigma_ab Sigma_bb^-1 Sigma_ba.
+    Sigma_aa - Sigma_ab Sigma_bb^-1 Sigma_ba, whatever the values are.
 
     Book: probability-gaussian-conditional.
 
     Parameters
     ----------
-    mean : array of shape (d,)
-    cov : array of shape (d, d); symmetric positive definite
+    mean, cov : arrays of shape (d,) and (d, d)
     given : int or tuple of int; the coordinates b, not all of them
-    values : float, or array of shape (len(b),) or (m, len(b))
-        Their values x_b, in the order of ``given``; m rows give m means at once.
-
-    Returns
-    -------
-    Gaussian
-        Of the coordinates that are not given, in their order; the mean has shape (d - len(b),),
-        or (m, d - len(b)) for m rows of values. The covariance does not depend on the values.
+    values : float, or array of shape (len(b),) or (m, len(b)); m rows give m means at once
 
     Examples
     --------
@@ -810,8 +706,7 @@ def gaussian_product(m1, S1, m2, S2):
 
     Parameters
     ----------
-    m1, m2 : arrays of shape (d,); the two means
-    S1, S2 : arrays of shape (d, d); the two covariances, symmetric positive definite
+    m1, S1, m2, S2 : arrays of shape (d,) and (d, d), each a mean and a covariance
 
     Examples
     --------
@@ -833,10 +728,6 @@ def gaussian_entropy(cov):
 
     It is negative where the density is large enough.
 
-    Parameters
-    ----------
-    cov : array of shape (d, d); symmetric positive definite
-
     Examples
     --------
     >>> round(gaussian_entropy([[1.0]]), 4)
@@ -847,17 +738,16 @@ def gaussian_entropy(cov):
 
 
 def gaussian_sample(mean, cov, n, rng):
-    """Draw x = mu + L z with standard Gaussian z, where Sigma = L L^T.
+    """Draw n times x = mu + L z with standard Gaussian z, where Sigma = L L^T; shape (n, d).
 
     Parameters
     ----------
-    mean : array of shape (d,)
-    cov : array of shape (d, d); symmetric positive definite
+    mean, cov : arrays of shape (d,) and (d, d)
     n : int; how many
     rng : numpy.random.Generator
     """
     mean, _, L = _parameters(mean, cov)
-    n = check_scalar(n, "n", low=1, integer=True)
+    n = check_count(n, "n")
     return mean + check_rng(rng).standard_normal((n, len(mean))) @ L.T  # (eq-probability-affine)
 
 
@@ -885,17 +775,12 @@ def bernoulli_log_pmf(x, p):
 
     Book: probability-bernoulli-categorical.
 
-    Parameters
-    ----------
-    x : int or array of 0 and 1
-    p : float; probability of 1, in [0, 1]
-
     Examples
     --------
     >>> bernoulli_log_pmf([0, 1], 1.0)
     array([-inf,   0.])
     """
-    p = float(check_scalar(p, "p", low=0, high=1))
+    p = float(check_probability(p, "p"))
     x = _whole_numbers(x, "x", 2)
     log_pmf = xlogy(x, p) + xlogy(1 - x, 1 - p)
     return log_pmf if x.ndim else float(log_pmf)
@@ -909,26 +794,23 @@ def bernoulli_moments(p):
     >>> bernoulli_moments(0.25)
     Moments(mean=array([0.25]), cov=array([[0.1875]]))
     """
-    p = float(check_scalar(p, "p", low=0, high=1))
+    p = float(check_probability(p, "p"))
     return Moments(np.array([p]), np.array([[p * (1 - p)]]))
 
 
 def bernoulli_sample(p, n, rng):
     """Draw n times 1 with probability p and 0 otherwise; shape (n,) of int."""
-    check_scalar(p, "p", low=0, high=1)
-    n = check_scalar(n, "n", low=1, integer=True)
+    check_probability(p, "p")
+    n = check_count(n, "n")
     return (check_rng(rng).random(n) < p).astype(int)
 
 
 def categorical_log_pmf(x, p):
     """Return log prod_k p_k^{x_k} for one-of-K vectors x; 0^0 = 1, and log 0 = -inf.
 
-    Book: probability-bernoulli-categorical.
+    x has shape (K,) or (n, K): value k is row k of ``numpy.eye(K)``.
 
-    Parameters
-    ----------
-    x : array of shape (K,) or (n, K); One-of-K vectors: value k is row k of ``numpy.eye(K)``
-    p : array of shape (K,); probabilities of the K values
+    Book: probability-bernoulli-categorical.
 
     Examples
     --------
@@ -966,7 +848,7 @@ def categorical_sample(p, n, rng):
     """
     p = _one_distribution(p)
     edges = np.cumsum(p)
-    u = check_rng(rng).random(check_scalar(n, "n", low=1, integer=True)) * edges[-1]
+    u = check_rng(rng).random(check_count(n, "n")) * edges[-1]
     return np.searchsorted(edges, u, side="right")
 
 
@@ -981,22 +863,10 @@ def dirichlet_log_density(p, alpha):
     """Return log f(p) = log G(alpha_0) - sum_k log G(alpha_k) + sum_k (alpha_k - 1) log p_k.
 
     G is the gamma function and alpha_0 = sum_k alpha_k; the density is with respect to the first
-    K - 1 coordinates.
+    K - 1 coordinates of p, of shape (K,) or (n, K). It is -inf on the faces where the density
+    vanishes, and a p_k = 0 with alpha_k < 1 is refused, since the density is not bounded there.
 
     Book: probability-dirichlet.
-
-    Parameters
-    ----------
-    p : array of shape (K,) or (n, K); points of the simplex
-    alpha : array of shape (K,); all above 0; whole numbers are not needed
-
-    Returns
-    -------
-    float or array of shape (n,); -inf on the faces where the density vanishes
-
-    Raises
-    ------
-    ValueError; also if p_k = 0 where alpha_k < 1, since the density is not bounded there
 
     Examples
     --------
@@ -1018,10 +888,6 @@ def dirichlet_moments(alpha):
 
     Book: probability-dirichlet-moments.
 
-    Parameters
-    ----------
-    alpha : array of shape (K,); all above 0
-
     Examples
     --------
     >>> dirichlet_moments([1.0, 3.0]).mean
@@ -1033,21 +899,11 @@ def dirichlet_moments(alpha):
 
 
 def dirichlet_sample(alpha, n, rng):
-    """Draw n points of the simplex: independent Gamma(alpha_k) variables over their sum.
+    """Draw n points of the simplex (K numbers each): Gamma(alpha_k) variables over their sum.
 
     Logarithms keep small alpha from giving 0/0: log G(a) is drawn as log G(a + 1) + log(U) / a.
-
-    Parameters
-    ----------
-    alpha : array of shape (K,); all above 0
-    n : int; how many
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    array of shape (n, K); rows sum to one
     """
     alpha = _check_alpha(alpha)
-    size = (check_scalar(n, "n", low=1, integer=True), len(alpha))
+    size = (check_count(n, "n"), len(alpha))
     larger, u = check_rng(rng).standard_gamma(alpha + 1, size), rng.random(size)
     return log_normalise(np.log(larger) + np.log1p(-u) / alpha)[0]
