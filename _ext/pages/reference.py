@@ -142,13 +142,21 @@ _CODE = re.compile(r"(``.+?``|:[a-z:]+:`[^`]+`|`[^`]+`_{0,2}|(?<!\S)\*[A-Za-z][\
 _FIELD = re.compile(r"(\s*[\w*, ]+ : )(.*)")
 
 
+def _entry(line):
+    """Return the lines of an entry whose meaning stands behind its type, else the line alone."""
+    field = _FIELD.fullmatch(line)
+    kind, _, meaning = field[2].partition("; ") if field else ("", "", "")
+    return [field[1] + kind, "    " + meaning] if meaning else [line]
+
+
 def plain(lines):
     """Escape, in the lines of a docstring, what is mathematics to its author and markup to reST.
 
-    Docstrings write ``|w|``, ``w*`` and ``coef_`` as they are; code and roles stay untouched.
+    Docstrings write ``|w|``, ``w*`` and ``coef_`` as they are; code and roles stay untouched. An
+    entry in one line, ``name : type; meaning``, becomes the two lines that numpy's style asks for.
     """
     done = []
-    for line in lines:
+    for line in (part for line in lines for part in _entry(line)):
         field = _FIELD.fullmatch(line)
         head, rest = field.groups() if field else ("", line)
         if not line.lstrip().startswith((">>>", "...", "..")):
@@ -169,7 +177,7 @@ _NAMES = re.compile(r"([\w]+(?:, [\w]+)*)(?: : (.*))?")
 def attributes(section):
     """Return (names, type, meaning) for the entries of a section of attributes."""
     found = []
-    for line in section.splitlines():
+    for line in (part for line in section.splitlines() for part in _entry(line)):
         if line.startswith(" ") and found:
             found[-1][2].append(line.strip())
         elif match := _NAMES.fullmatch(line.strip()):

@@ -190,7 +190,9 @@ def test_results_say_how_many_planted_faults_were_noticed_where_they_were_counte
     path.write_text(
         yaml.safe_dump({"sums": block, "elsewhere": {"mechanical": score}}), encoding="utf-8"
     )
-    assert project.build({"sums": GOOD_PAGE}) == []
+    card = "```{admonition} At a glance\n:class: chapter-card\n\n**Time:** a second to run.\n```"
+    assert project.build({"sums": [GOOD_PAGE[0], text(card), *GOOD_PAGE[1:]]}) == []
+    assert "<strong>Planted faults:</strong> 8 of 15 noticed." in project.page("part/sums")
     assert "6 planted faults caught" in project.page("results/sums")
     for page in ("results", "results/sums"):
         assert "Of 15 small mechanical changes" in project.page(page)
@@ -519,6 +521,7 @@ def test_docstrings_are_escaped_outside_code():
         "Chapter: *The perceptron*; w* x* and 2 * 3 * 4",
         "coef_ : array",
         "n : int, |n| > 0",
+        "t : float; above |a|",
         ">>> x_",
     ]
     assert reference.plain(lines) == [
@@ -526,6 +529,8 @@ def test_docstrings_are_escaped_outside_code():
         r"Chapter: *The perceptron*; w\* x\* and 2 \* 3 \* 4",
         "coef_ : array",
         r"n : int, \|n\| > 0",
+        "t : float",
+        r"    above \|a\|",
         ">>> x_",
     ]
 
