@@ -33,7 +33,8 @@ def modules(source, order):
     names = {path.stem for path in source.glob("*.py")} - {"__init__"}
     chapters = [slug.replace("-", "_") for slug in order if slug.replace("-", "_") in names]
     shared = sorted({path.stem for path in source.glob("core/*.py")} - {"__init__"})
-    return [*chapters, *sorted(names - set(chapters)), *(f"core.{name}" for name in shared)]
+    shared = ["core", *(f"core.{name}" for name in shared)] if shared else []
+    return [*chapters, *sorted(names - set(chapters)), *shared]
 
 
 def page(name):
@@ -88,7 +89,8 @@ class Reference(SphinxDirective):
 
     def module(self, name):
         """Return the path of a module; a change of it makes the page out of date."""
-        path = Path(self.env.srcdir, "mllib", *name.split(".")).with_suffix(".py")
+        path = Path(self.env.srcdir, "mllib", *name.split("."))
+        path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
         self.env.note_dependency(str(path))
         return path
 

@@ -36,10 +36,12 @@ def test_rows_keep_the_whole_formula_for_those_who_hear_or_copy_it():
 
 def test_attributes_are_read_from_a_docstring():
     text = "coef_, intercept_ : arrays\nn_iter_ : int\n    Passes\n    made.\nseen_\n    As before."
+    text += "\nb_ : float; offset"
     assert reference.attributes(text) == [
         (["coef_", "intercept_"], "arrays", ""),
         (["n_iter_"], "int", "Passes made."),
         (["seen_"], "", "As before."),
+        (["b_"], "float", "offset"),
     ]
     lines = reference.table([(["w*"], "", "the |best|")])
     assert "   :class: attributes" in lines
