@@ -30,8 +30,8 @@ import yaml
 ROOT = Path(os.environ.get("BOOK_ROOT") or Path(__file__).resolve().parents[2])
 sys.path.insert(0, str(ROOT))
 
-from _ext.pages import reference
-from _ext.registers import rules
+from _ext.pages import reference  # noqa: E402
+from _ext.registers import rules  # noqa: E402
 
 BUILD = ROOT / "_build"
 WORK = BUILD / "work"

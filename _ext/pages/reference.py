@@ -1,8 +1,8 @@
 """The reference of ``mllib``, from its docstrings: a page for each module, and the list of them.
 
 ``{api-index}`` lists the modules: those of the chapters in the order of the chapters, then what
-all share; ``{api-module} perceptron``, alone on its page ``api/perceptron``, writes out one of them.
-The pages, and their places in the table of contents, are made of the modules that exist (``write``).
+all share; ``{api-module} perceptron``, alone on its page ``api/perceptron``, writes out one of
+them. The pages and their places in the table of contents follow the modules that exist.
 """
 
 import ast
@@ -50,20 +50,27 @@ def files(entries):
             yield from files(entry.get(key, ()))
 
 
+def contents(root):
+    """Return the table of contents, the pages of the reference in it."""
+    table = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    names = modules(root / "mllib", [Path(file).name for file in files([table])])
+    for entry in (entry for part in table.get("parts", ()) for entry in part["chapters"]):
+        if entry["file"] == LIST:
+            entry["sections"] = [{"file": page(name), "title": name} for name in names]
+    return table
+
+
 def write(root):
     """Write the page of each module; return the table of contents with these pages in it."""
-    contents = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
-    names = modules(root / "mllib", [Path(file).name for file in files([contents])])
-    found = [e for part in contents.get("parts", ()) for e in part["chapters"] if e["file"] == LIST]
-    for entry in found:
-        entry["sections"] = [{"file": page(name), "title": name} for name in names]
-        for name in names:
-            path = root / f"{page(name)}.md"
+    table = contents(root)
+    for entry in (entry for part in table.get("parts", ()) for entry in part["chapters"]):
+        for section in entry.get("sections", ()) if entry["file"] == LIST else ():
+            name, path = section["title"], root / f"{section['file']}.md"
             text = f"# `mllib.{name}`\n\n```{{api-module}} {name}\n```\n"
             path.parent.mkdir(exist_ok=True)
             if not path.exists() or path.read_text(encoding="utf-8") != text:
                 path.write_text(text, encoding="utf-8")
-    return contents
+    return table
 
 
 def public(path):
@@ -158,7 +165,7 @@ def plain(lines):
     entry in one line, ``name : type; meaning``, becomes the two lines that numpy's style asks for.
     """
     done = []
-    for line in (part for line in lines for part in _entry(line)):
+    for line in (part for whole in lines for part in _entry(whole)):
         field = _FIELD.fullmatch(line)
         head, rest = field.groups() if field else ("", line)
         if not line.lstrip().startswith((">>>", "...", "..")):
@@ -179,7 +186,7 @@ _NAMES = re.compile(r"([\w]+(?:, [\w]+)*)(?: : (.*))?")
 def attributes(section):
     """Return (names, type, meaning) for the entries of a section of attributes."""
     found = []
-    for line in (part for line in section.splitlines() for part in _entry(line)):
+    for line in (part for whole in section.splitlines() for part in _entry(whole)):
         if line.startswith(" ") and found:
             found[-1][2].append(line.strip())
         elif match := _NAMES.fullmatch(line.strip()):

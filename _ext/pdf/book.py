@@ -136,7 +136,8 @@ class Printer:
             title = json.dumps(self.about["/Title"])
             style = (
                 f"@page :first {{ counter-increment: page {self.sheets + 1}; }}\n"
-                f"@page {{ @top-left {{ content: var(--title); }} @top-right {{ content: {title}; }} }}"
+                "@page { @top-left { content: var(--title); } "
+                f"@top-right {{ content: {title}; }} }}"
             )
             with start_browser() as browser:
                 self.found[page] = print_page(
@@ -158,8 +159,14 @@ class Printer:
         front = self.folder / "front.pdf"
         with start_browser() as browser:
             print_page(
-                browser, (site.SITE / f"{self.pages[0]}.html").as_uri(), front, "",
-                page=self.pages[0], numbers={}, front=self.front(), **common,
+                browser,
+                (site.SITE / f"{self.pages[0]}.html").as_uri(),
+                front,
+                "",
+                page=self.pages[0],
+                numbers={},
+                front=self.front(),
+                **common,
             )
         self.files = {"": front} | self.files
 
@@ -193,7 +200,9 @@ class Printer:
             writer.append(path, import_outline=False)
         front = len(writer.pages) - self.sheets
         for caption, pages in self.parts:
-            part = writer.add_outline_item(caption, self.starts[pages[0]] + front) if caption else None
+            part = (
+                writer.add_outline_item(caption, self.starts[pages[0]] + front) if caption else None
+            )
             for page in pages:
                 found = self.found[page]
                 item = writer.add_outline_item(found["plain"], self.starts[page] + front, part)
@@ -208,7 +217,7 @@ class Printer:
         return len(writer.pages)
 
     def chapters(self, folder, address=""):
-        """Write each chapter to a file of its own; links elsewhere lead to the site, if published."""
+        """Write each chapter to a file; links elsewhere lead to the site, if it is published."""
         home = {key(page): page for page in self.pages}
 
         def elsewhere(anchor):

@@ -16,11 +16,11 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.index_entries import split_index_msg
 
+from _ext.pages import formulas
+from _ext.pages.exercises import split
 from _ext.registers import glossary, relations
 from _ext.registers.register import registers
 from _ext.registers.verdicts import sentence
-from _ext.pages import formulas
-from _ext.pages.exercises import split
 
 #: Objects of the library that are worth an entry of their own; methods are found with their class.
 LIBRARY = ("function", "class", "module")

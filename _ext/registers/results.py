@@ -552,6 +552,7 @@ def setup(app):
     app.add_directive("results-index", ResultsIndex)
     app.add_directive("results-table", ResultsTable)
     app.add_directive("errata-index", ErrataIndex)
+    app.setup_extension("sphinx.ext.autodoc")
     app.setup_extension("_ext.registers.statements")
     app.add_post_transform(FillPlaces)
     app.connect("autodoc-process-docstring", link_results, priority=50)

@@ -128,9 +128,7 @@ def shown(notebook):
 def faults(root):
     """Return every statement, claim, anchor or entry of the book in ``root`` that does not fit."""
     root = Path(root)
-    chapters = {
-        path.stem: Chapter(path, root) for path in sorted(root.glob("chapters/*/*.md"))
-    }
+    chapters = {path.stem: Chapter(path, root) for path in sorted(root.glob("chapters/*/*.md"))}
     results = register.load(root / "chapters/results.yml")
     errata = register.load(root / "chapters/errata.yml")
     registered = register.register_names(results, errata)
@@ -138,10 +136,14 @@ def faults(root):
     for chapter in chapters.values():
         for names, problem, place in chapter.claims:
             if problem or not names:
-                found.append(f"{place}: claim {', '.join(names) or '?'}: its names must be written out")
+                found.append(
+                    f"{place}: claim {', '.join(names) or '?'}: its names must be written out"
+                )
             for name in names:
                 if name not in chapter.anchors:
-                    found.append(f"{place}: claim {name} names nothing that is anchored on its page")
+                    found.append(
+                        f"{place}: claim {name} names nothing that is anchored on its page"
+                    )
                 elif name not in registered:
                     found.append(
                         f"{place}: claim {name} is in neither results.yml nor errata.yml; an entry "
@@ -151,7 +153,9 @@ def faults(root):
                     found.append(f"{place}: claim {name} is made twice, first in {claimed[name]}")
                 claimed[name] = place
                 if name not in chapter.shown:
-                    found.append(f"{place}: claim {name} was not run: make run CHAPTER={chapter.slug}")
+                    found.append(
+                        f"{place}: claim {name} was not run: make run CHAPTER={chapter.slug}"
+                    )
                 elif chapter.shown[name]:
                     found.append(f"{place}: claim {name}: {chapter.shown[name]}")
         for kind, label, place in chapter.statements:

@@ -38,7 +38,9 @@ class Proof(SphinxDirective):
         self.set_source_info(proof)
         if label := self.options.get("label"):
             results = register.registers(self.env.app)[0]
-            title = next((entry["title"] for entry in results if entry["id"] == label), "this proof")
+            title = next(
+                (entry["title"] for entry in results if entry["id"] == label), "this proof"
+            )
             place = opening.parent.index(opening) + 1
             opening.parent.insert(place, blocks.permalink(to=label, what=blocks.plain(title)))
             proof["ids"].append(label)

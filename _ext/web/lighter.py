@@ -16,7 +16,7 @@ _WORD = re.compile(r"[\w-]+")
 
 
 def usable(selector, words):
-    """Return whether each class and id that a selector asks for is a word of some page or script."""
+    """Return whether all classes and ids of a selector are words of some page or script."""
     after_dot = False
     for token in selector:
         if token.type == "hash" and token.value not in words:
@@ -48,7 +48,9 @@ def thinned(rules, words):
                 head = ",".join(tinycss2.serialize(part).strip() for part in live)
                 kept.append(f"{head}{{{tinycss2.serialize(rule.content).strip()}}}")
         elif rule.type == "at-rule" and rule.lower_at_keyword in ("media", "supports"):
-            inside = tinycss2.parse_rule_list(rule.content, skip_comments=True, skip_whitespace=True)
+            inside = tinycss2.parse_rule_list(
+                rule.content, skip_comments=True, skip_whitespace=True
+            )
             head = tinycss2.serialize(rule.prelude)
             kept.append(f"@{rule.at_keyword}{head}{{{thinned(inside, words)}}}")
         else:
@@ -61,8 +63,14 @@ def cut(font, letters):
     points = ",".join(f"{ord(letter):x}" for letter in sorted(letters))
     with contextlib.redirect_stderr(io.StringIO()):
         subset.main(
-            [str(font), f"--unicodes={points}", "--flavor=woff2", "--layout-features=",
-             "--no-recalc-timestamp", f"--output-file={font}"]
+            [
+                str(font),
+                f"--unicodes={points}",
+                "--flavor=woff2",
+                "--layout-features=",
+                "--no-recalc-timestamp",
+                f"--output-file={font}",
+            ]
         )
 
 

@@ -85,7 +85,9 @@ def source_of(page, app):
     if not url or page not in app.env.found_docs:
         return ""
     inside = "/-/" if "gitlab.com/" in url else "/"
-    place = "/".join(filter(None, [options["repository_branch"], options["path_to_docs"].strip("/")]))
+    place = "/".join(
+        filter(None, [options["repository_branch"], options["path_to_docs"].strip("/")])
+    )
     return f"{url}{inside}{{way}}/{place}/{page}.md"
 
 
@@ -174,7 +176,7 @@ def draw_cards(folder):
 
 
 def finish(app, error):
-    """Write what stands beside the pages: lighter styles and fonts, and what only a published site needs."""
+    """Make styles and fonts lighter, and write what only a published site needs."""
     if error or app.builder.format != "html":
         return
     folder, address = Path(app.outdir), app.config.html_baseurl

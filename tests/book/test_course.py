@@ -1,4 +1,4 @@
-"""The course as a whole: its map, plans for a term, the live theorem, players, what is shared."""
+"""The course as a whole: its map, plans for a term, the live theorem, players."""
 
 import html as markup
 import itertools

@@ -1,23 +1,22 @@
 """Where the built site is and which pages it has."""
 
 import os
+import sys
 from pathlib import Path
 
-import yaml
-
 ROOT = Path(os.environ.get("BOOK_ROOT") or Path(__file__).resolve().parents[2])
+sys.path.insert(0, str(ROOT))
+
+from _ext.pages import reference  # noqa: E402
+
 SITE = ROOT / "_build" / "html"
 PATIENCE = 120_000  # milliseconds that a busy machine may take for one step
 
 
 def pages():
     """Return the content pages in the order of the table of contents."""
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    files = [toc["root"]]
-    for part in toc["parts"]:
-        for page in part["chapters"]:
-            files += [page["file"], *(section["file"] for section in page.get("sections", []))]
-    return [f"{name}.html" for name in files]
+    contents = reference.contents(ROOT)
+    return [f"{name}.html" for name in [contents["root"], *reference.files([contents])]]
 
 
 def chapters():

@@ -45,7 +45,7 @@ WHOLE = """* { content-visibility: visible !important; }
 .distant { overflow: visible !important; }"""
 OPEN = """() => {
   document.querySelectorAll('details').forEach((box) => { box.open = true; });
-  document.querySelectorAll('.toggle-hidden > .admonition-title').forEach((title) => title.click());
+  document.querySelectorAll('details.solution').forEach((fold) => { fold.open = true; });
 }"""
 SETTLED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 STRUCTURE = """() => {

@@ -136,13 +136,12 @@ def test_search_menus_and_sidebars_work_by_keyboard(new_tab, address):
     expect(dialog).to_be_visible()
     tab.keyboard.press("Escape")
     expect(dialog).not_to_be_visible()
-    menu = tab.locator(".dropdown-download-buttons button[data-bs-toggle]")
+    menu = tab.locator(".dropdown-download-buttons > summary")
     notebook = tab.locator(".btn-download-source-button")
     menu.focus()
     tab.keyboard.press("Enter")
     expect(notebook).to_be_visible()
-    expect(menu).to_have_attribute("aria-expanded", "true")
-    tab.keyboard.press("Escape")
+    tab.locator(".theme-switch-button").focus()
     expect(notebook).not_to_be_visible()
     bar = tab.locator("#pst-primary-sidebar")
     tab.locator(".bd-header-article .primary-toggle").focus()
@@ -165,23 +164,18 @@ def test_a_sidebar_opens_over_a_narrow_page_and_gives_the_focus_back(new_tab, ad
     button.focus()
     tab.keyboard.press("Enter")
     expect(link).to_be_visible()
-    expect(button).to_have_attribute("aria-expanded", "true")
     tab.keyboard.press("Escape")
     expect(link).not_to_be_visible()
-    expect(button).to_have_attribute("aria-expanded", "false")
     expect(button).to_be_focused()
 
 
 def test_a_fold_opens_by_keyboard_and_by_a_link_into_it(new_tab, address):
     tab = loaded(new_tab, address, CHAPTER)
     fold = tab.locator(".solution.dropdown").first
-    button = fold.locator(".toggle-button").first
-    expect(button).to_have_attribute("aria-expanded", "false")
-    assert "Solution" in button.get_attribute("aria-label")
-    button.focus()
+    assert "Solution" in fold.locator("> summary").text_content()
+    fold.locator("> summary").focus()
     tab.keyboard.press("Enter")
-    expect(button).to_have_attribute("aria-expanded", "true")
-    expect(fold.locator("p").nth(1)).to_be_visible()
+    expect(fold.locator("p").first).to_be_visible()
     last = tab.locator(".solution.dropdown").last
     tab.goto(f"{address}/{CHAPTER}#{last.get_attribute('id')}")
-    expect(last.locator(".toggle-button").first).to_have_attribute("aria-expanded", "true")
+    expect(last).to_have_attribute("open", "")

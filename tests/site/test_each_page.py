@@ -40,7 +40,7 @@ from playwright.sync_api import TimeoutError as StandstillError
 CHAPTER = "chapters/classification/perceptron.html"
 #: Pages that axe also reads with all folds closed.
 CLOSED = ["chapters/intro.html", CHAPTER, "chapters/results/perceptron.html", "search.html"]
-LIMIT = 300_000  # bytes over the wire, all that a page fetches while it is read to its end
+LIMIT = 450_000  # bytes over the wire, all that a page fetches while it is read to its end
 SHIFT = 0.02
 STANDSTILL = 30_000  # milliseconds
 PHONE = {"width": 412, "height": 823}
@@ -161,7 +161,6 @@ class EachPage:
 
     def test_it_weighs_little(self, visit):
         heaviest = sorted(visit["bytes"].items(), key=lambda file: -file[1])
-        assert any(name.startswith("style-") for name in visit["bytes"])
         assert sum(visit["bytes"].values()) <= LIMIT, heaviest[:8]
 
     def test_it_never_scrolls_sideways(self, visit):
@@ -218,7 +217,9 @@ class EachPage:
 
 
 #: The chapters first, for they take longest; each page is a class, which one worker visits.
-ALL = list(dict.fromkeys([*chapters(), *entries(), *pages(), "search.html"]))
+ALL = list(
+    dict.fromkeys([*chapters(), *entries(), *pages(), "search.html", "_modules/mllib/pca.html"])
+)
 for page in ALL:
     name = "Test_" + re.sub(r"\W", "_", page.removesuffix(".html"))
     globals()[name] = type(name, (EachPage,), {"PAGE": page})
@@ -226,7 +227,7 @@ for page in ALL:
 
 def test_every_page_is_visited():
     built = {str(path.relative_to(SITE)) for path in SITE.rglob("*.html")}
-    listed = {page for page in built if not page.startswith("_static/")} - set(ALL)
+    listed = {page for page in built if not page.startswith(("_static/", "_modules/"))} - set(ALL)
     assert listed <= {"index.html", "genindex.html", "py-modindex.html", "prf-prf.html"}
     assert set(ALL) <= built
 

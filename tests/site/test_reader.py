@@ -115,7 +115,7 @@ def test_the_whole_bar_opens_a_solution(tab):  # noqa: F811
 def test_titles_of_exercises_have_no_brackets_in_brackets():
     for path in SITE.glob("chapters/*/*.html"):
         text = path.read_text(encoding="utf-8")
-        titles = re.findall(r'<p class="admonition-title">(.*?)</p>', text)
+        titles = re.findall(r'<(?:p|summary) class="admonition-title">(.*?)</(?:p|summary)>', text)
         ours = [title for title in titles if re.search("Exercise|Solution", title)]
         for title in [re.sub(r"<[^>]+>", "", title) for title in ours]:
             assert not re.search(r"\([^()]*\(|\((?:conceptual|short code|extended)\)", title), title

@@ -22,12 +22,13 @@ from _ext.web import repository  # noqa: E402
 ADDRESS = "https://github.com/owner/name"
 
 
-def tree(folder, address):
-    """Lay out a book of one chapter with this address and build it; return the pages."""
+def tree(folder, address, published=""):
+    """Lay out a book of one chapter with these addresses and build it; return the pages."""
     for name in ("_ext", "_static", "mllib", "tests"):
         (folder / name).symlink_to(ROOT / name)
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     config["repository"]["url"] = address
+    config["html"]["baseurl"] = published
     (folder / "_config.yml").write_text(yaml.safe_dump(config))
     (folder / "_toc.yml").write_text(
         "format: jb-book\nroot: chapters/intro\nchapters:\n- file: chapters/part/one\n"
@@ -59,8 +60,8 @@ def links(page, text):
     return [html.unescape(url) for url, body in found if re.sub(r"<.*?>|\s", "", body) == text]
 
 
-def test_with_the_address_set_every_button_points_right(tmp_path):
-    pages = tree(tmp_path, ADDRESS)
+def test_with_the_addresses_set_every_button_and_mark_points_right(tmp_path):
+    pages = tree(tmp_path, ADDRESS, "https://example.org/book")
     chapter, path = pages["part/one"], "chapters/part/one"
     assert links(chapter, "Binder") == [
         f"https://mybinder.org/v2/gh/owner/name/main?urlpath=lab/tree/{path}.ipynb"
@@ -75,6 +76,17 @@ def test_with_the_address_set_every_button_points_right(tmp_path):
     assert f"%pip install -q git+{ADDRESS}@main" in html.unescape(chapter)
     assert links(pages["intro"], "Repository") == [ADDRESS]
     assert links(pages["intro"], "Binder") == []  # nothing to run there
+    assert links(chapter, "Sourceofthispage") == [f"{ADDRESS}/blob/main/{path}.md"]
+    assert links(chapter, "Editthispage") == [f"{ADDRESS}/edit/main/{path}.md"]
+    own = f"https://example.org/book/{path}.html"
+    assert chapter.count(f'<link rel="canonical" href="{own}" />') == 1
+    assert f'<meta property="og:url" content="{own}" />' in chapter
+    assert f"url    = {{{own}}}" in chapter
+    site = tmp_path / "_build" / "html"
+    assert (site / "sitemap.xml").read_text().count("<loc>") == 2
+    missing = (site / "404.html").read_text(encoding="utf-8")
+    assert "This page does not exist" in missing
+    assert '<base href="https://example.org/book/" />' in missing
 
 
 def test_without_the_address_there_is_no_button(tmp_path):
@@ -82,6 +94,10 @@ def test_without_the_address_there_is_no_button(tmp_path):
         assert not re.search(r"mybinder|colab|github\.com/(?!executable)", page)
         assert "dropdown-launch-buttons" not in page
         assert "dropdown-source-buttons" not in page
+        for absent in ("canonical", "og:url", "og:image", "url    =", "Edit this", "PDF"):
+            assert absent not in page
+        assert "@misc{check-" in page
+        assert 'rel="license"' in page
 
 
 def test_the_address_of_this_book_is_empty_or_valid():

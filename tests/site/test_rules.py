@@ -51,7 +51,10 @@ def test_a_good_chapter_has_no_fault(found):
         ({"results": ()}, "kind (theorem, lemma, proposition"),
         ({"stated": "(sums-zero)=\nTrue.", "results": ()}, "is in neither results.yml"),
         ({"stated": "True."}, "claim sums-zero names nothing that is anchored on its page"),
-        ({"stated": STATED.replace(":label: sums-zero\n", "")}, "(cell 2, line 1): theorem without"),
+        (
+            {"stated": STATED.replace(":label: sums-zero\n", "")},
+            "(cell 2, line 1): theorem without",
+        ),
         ({"claim": "x = 1"}, "sums.md:9 (cell 2, line 1): theorem sums-zero has no claim"),
         ({"claim": f"{CLAIM}\n{CLAIM}"}, "claim sums-zero is made twice, first in"),
         ({"claim": CLAIM.replace('"sums-zero"', "name")}, "its names must be written out"),

@@ -99,7 +99,9 @@ def one(site):
     ],
 )
 def test_what_can_be_cited_links_to_itself_once(one, anchor, what):
-    assert one.count(f'<a class="permalink" href="#{anchor}" aria-label="Link to {what}">#</a>') == 1
+    assert (
+        one.count(f'<a class="permalink" href="#{anchor}" aria-label="Link to {what}">#</a>') == 1
+    )
 
 
 def test_references_of_chapters_are_marked_and_what_they_show_is_written(site, one):
@@ -116,7 +118,7 @@ def test_references_of_chapters_are_marked_and_what_they_show_is_written(site, o
 
 def test_a_drawing_has_a_twin_for_the_dark_page(site, one):
     assert len(re.findall(r"class=\"only-(?:light|dark)", one)) == 2
-    for image in re.findall(r'<img[^>]*only-[^>]*>', one):
+    for image in re.findall(r"<img[^>]*only-[^>]*>", one):
         assert 'loading="lazy"' in image
         assert 'width="100"' in image
         assert (site / "chapters/part" / re.search(r'src="([^"]*)"', image)[1]).is_file()
