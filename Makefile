@@ -56,22 +56,22 @@ setup: $(READY) ## Create .venv with the pinned packages and mllib
 
 .PHONY: book
 book: $(READY) ## Build the site into _build/html
-	@$(PY) _ext/serving/build.py
+	@$(PY) _ext/build/site.py
 
 .PHONY: serve
 serve: $(READY) ## Show the site on localhost and rebuild it when a file changes (PORT=8000)
-	@$(PY) _ext/serving/build.py --serve --port $(PORT)
+	@$(PY) _ext/build/site.py --serve --port $(PORT)
 
 .PHONY: live
 live: $(READY) ## Show the site with cells that can be edited and run, on this machine (PORT=8000)
-	@$(PY) _ext/serving/build.py
-	@$(PY) _ext/serving/kernel.py --port $(PORT)
+	@$(PY) _ext/build/site.py
+	@$(PY) _ext/build/live.py --port $(PORT)
 
 .PHONY: pdf
 pdf: $(READY) ## Print the whole book into _build/book.pdf, and offer it on the site
-	@$(PY) _ext/serving/build.py
-	@$(PY) _ext/printing/pdf.py
-	@$(PY) _ext/serving/build.py --printed
+	@$(PY) _ext/build/site.py
+	@$(PY) _ext/pdf/book.py
+	@$(PY) _ext/build/site.py
 
 # -- notebooks -----------------------------------------------------------------------------------
 
@@ -79,11 +79,11 @@ CHAPTER ?= all
 
 .PHONY: run
 run: $(READY) ## Execute a notebook again and pair it with its text (CHAPTER=perceptron, or all)
-	@$(PY) _ext/serving/run.py $(CHAPTER)
+	@$(PY) _ext/build/notebooks.py $(CHAPTER)
 
 .PHONY: lab
 lab: $(READY) ## Open the notebooks in JupyterLab
-	@mkdir -p .venv/jupyter/custom && cp _ext/serving/lab.css .venv/jupyter/custom/custom.css
+	@mkdir -p .venv/jupyter/custom && cp _ext/build/lab.css .venv/jupyter/custom/custom.css
 	@JUPYTER_CONFIG_DIR="$(CURDIR)/.venv/jupyter" $(PY) -m jupyterlab --custom-css --LabApp.news_url=None chapters
 
 # -- verify --------------------------------------------------------------------------------------

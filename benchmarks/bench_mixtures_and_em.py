@@ -7,13 +7,12 @@ from rows import Quality, Row
 
 TITLE = "Gaussian mixtures"
 HOW = (
-    "One step of EM is two matrix products on the features and their squares; with many "
-    "features, one Cholesky factorisation for each component."
+    "One step of EM whitens the deviations from each mean by the inverse of a triangular factor, and "
+    "sums their weighted products."
 )
 
 MANY_FEATURES = (
-    "With 32 features a row has 561 products of features; to form and multiply them takes nearly "
-    "as long as the triangular factors of five components that they replace."
+    "Both sides form the same products for each component: what is left to gain are copies of rows."
 )
 
 

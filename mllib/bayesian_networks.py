@@ -96,20 +96,13 @@ def topological_order(parents, names=None):
 
     Parameters
     ----------
-    parents : sequence of n sequences of ints
-        pa(t) for each node t.
-    names : sequence, optional
-        What to call the nodes in a message.
+    parents : sequence of n sequences of ints; pa(t) for each node t
+    names : sequence, optional; what to call the nodes in a message
 
     Returns
     -------
     tuple of ints
         Among the nodes whose parents are placed, the one with the lowest number comes next.
-
-    Raises
-    ------
-    ValueError
-        If the graph has a cycle, which the message names.
 
     Examples
     --------
@@ -191,21 +184,17 @@ def connected(parents, x, given=()):
     other inner node is. Whether it can go on depends only on the last node and on whether it was
     entered along the arrow or against it.
 
+    Book: bayesian-networks-reachability. Shachter (1998), the Bayes ball.
+
     Parameters
     ----------
     parents : sequence of n sequences of ints
-    x : int or set of ints
-        Where walks begin, none of it given.
+    x : int or set of ints; where walks begin, none of it given
     given : int or set of ints
 
     Returns
     -------
-    set of ints
-        The ends of active walks, x included, none of them given.
-
-    References
-    ----------
-    Book: bayesian-networks-reachability. Shachter (1998), the Bayes ball.
+    set of ints; the ends of active walks, x included, none of them given
 
     Examples
     --------
@@ -236,15 +225,12 @@ def d_separated(parents, x, y, given=()):
 
     Then x and y are independent given ``given`` in every law that factorises along the graph.
 
+    Book: bayesian-networks-global-markov. Pearl (1988), section 3.3.
+
     Parameters
     ----------
     parents : sequence of n sequences of ints
-    x, y, given : int or set of ints
-        Three sets without a common node.
-
-    References
-    ----------
-    Book: bayesian-networks-global-markov. Pearl (1988), section 3.3.
+    x, y, given : int or set of ints; three sets without a common node
 
     Examples
     --------
@@ -325,6 +311,8 @@ def markov_equivalent(first, second):
 def bayes_net(parents, tables):
     """Return the network p(x) = prod_t p(x_t | x_pa(t)), or say what is wrong with it.
 
+    Book: bayesian-networks-definition.
+
     Parameters
     ----------
     parents : dict of name -> sequence of names, or sequence of sequences of ints
@@ -332,20 +320,6 @@ def bayes_net(parents, tables):
     tables : dict of name -> array, or sequence of arrays
         p(x_t | x_pa(t)): one axis for each parent, in the order in which it is listed, then one
         for x_t, along which the table sums to one.
-
-    Returns
-    -------
-    BayesNet
-
-    Raises
-    ------
-    ValueError
-        If the graph has a cycle (which is named), or a table does not fit its parents, is
-        negative or does not sum to one.
-
-    References
-    ----------
-    Book: bayesian-networks-definition.
 
     Examples
     --------
@@ -486,15 +460,12 @@ def _check_rows(X, sizes, name="X"):
 def log_likelihood(net, X):
     """Return sum_i sum_t log p(x_it | x_i,pa(t)) of complete rows, in nats; -inf if impossible.
 
+    Book: bayesian-networks-likelihood-factorises.
+
     Parameters
     ----------
     net : BayesNet
-    X : array of shape (n, number of nodes)
-        Values of all nodes, counted from 0.
-
-    References
-    ----------
-    Book: bayesian-networks-likelihood-factorises.
+    X : array of shape (n, number of nodes); values of all nodes, counted from 0
     """
     X = _check_rows(X, [table.shape[-1] for table in net.tables])
     return float(
@@ -513,10 +484,6 @@ def sample(net, n, rng):
     net : BayesNet
     n : int
     rng : numpy.random.Generator
-
-    Returns
-    -------
-    array of int of shape (n, number of nodes)
     """
     check_scalar(n, "n", low=1, integer=True)
     check_rng(rng)
@@ -533,14 +500,8 @@ def elimination_order(factors, nodes):
 
     Parameters
     ----------
-    factors : list of sets of ints
-        The variables of each factor.
-    nodes : set of ints
-        The nodes to be summed out.
-
-    Returns
-    -------
-    list of ints
+    factors : list of sets of ints; the variables of each factor
+    nodes : set of ints; the nodes to be summed out
 
     Examples
     --------
@@ -565,27 +526,14 @@ def elimination_order(factors, nodes):
 def eliminate(net, query, evidence=None, order=None):
     """Return p(query | evidence) by summing the other nodes out of the factors, one by one.
 
+    Book: bayesian-networks-elimination. Zhang and Poole (1996).
+
     Parameters
     ----------
     net : BayesNet
     query : name or tuple of names
-    evidence : dict of name -> value, optional
-        Values counted from 0.
-    order : sequence of names, optional
-        In which to sum out; the next smallest factor by default.
-
-    Returns
-    -------
-    Elimination
-
-    Raises
-    ------
-    ValueError
-        If a name is unknown, a value out of range, or the evidence has probability 0.
-
-    References
-    ----------
-    Book: bayesian-networks-elimination. Zhang and Poole (1996).
+    evidence : dict of name -> value, optional; values counted from 0
+    order : sequence of names, optional; in which to sum out; the next smallest factor by default
 
     Examples
     --------
@@ -660,24 +608,18 @@ def family_counts(parents, n_values, X, weights=None):
 
     Counts of disjoint samples add.
 
+    Book: bayesian-networks-count-likelihood.
+
     Parameters
     ----------
     parents : sequence of sequences of ints
-    n_values : sequence of ints
-        K_t, how many values each node has.
-    X : array of shape (n, number of nodes)
-        Complete rows, values counted from 0.
-    weights : array of shape (n,), optional
-        How often each row counts.
+    n_values : sequence of ints; K_t, how many values each node has
+    X : array of shape (n, number of nodes); complete rows, values counted from 0
+    weights : array of shape (n,), optional; how often each row counts
 
     Returns
     -------
-    tuple of arrays
-        Shaped like the tables of a network.
-
-    References
-    ----------
-    Book: bayesian-networks-count-likelihood.
+    tuple of arrays; shaped like the tables of a network
 
     Examples
     --------
@@ -701,11 +643,6 @@ def family_counts(parents, n_values, X, weights=None):
 
 def relative_tables(counts):
     """Return the maximum-likelihood tables N_tck / sum_k N_tck.
-
-    Raises
-    ------
-    ValueError
-        If some configuration of parents never occurred: its row is not determined.
 
     Examples
     --------
@@ -749,20 +686,13 @@ def dirichlet_tables(counts, alpha=1.0):
 
     Each row has the prior Dir(alpha_tc1, ..., alpha_tcK), independent of the others.
 
+    Book: bayesian-networks-dirichlet-bn.
+
     Parameters
     ----------
-    counts : tuple of arrays
-        From ``family_counts``.
+    counts : tuple of arrays; from ``family_counts``
     alpha : float or tuple of arrays
         Parameters of the prior, above 0: one for all, or arrays shaped like the counts.
-
-    Returns
-    -------
-    tuple of arrays
-
-    References
-    ----------
-    Book: bayesian-networks-dirichlet-bn.
 
     Examples
     --------
@@ -780,14 +710,12 @@ def log_evidence(counts, alpha=1.0):
     It is the sum over nodes t and configurations c of
     log Gamma(a_tc) - log Gamma(a_tc + N_tc) + sum_k [log Gamma(a_tck + N_tck) - log Gamma(a_tck)].
 
+    Book: bayesian-networks-dirichlet-bn. Cooper and Herskovits (1992), Machine Learning 9, 309-347.
+
     Parameters
     ----------
     counts : tuple of arrays
     alpha : float or tuple of arrays
-
-    References
-    ----------
-    Book: bayesian-networks-dirichlet-bn. Cooper and Herskovits (1992), Machine Learning 9, 309-347.
 
     Examples
     --------

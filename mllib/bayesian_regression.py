@@ -167,30 +167,15 @@ def posterior(X, y, beta, mu_0, V_0):
     without an inverse: with V_0 = L L^T, V_n = L (I + beta L^T X^T X L)^{-1} L^T and
     mu_n = mu_0 + beta V_n X^T (y - X mu_0).
 
+    Book: bayesian-regression-blr-general-prior. Bishop (2006), equations (3.50) and (3.51).
+
     Parameters
     ----------
-    X : array of shape (n, d)
-        One row for each observation; a column of ones if there is an offset.
+    X : array of shape (n, d); one row for each observation; a column of ones if there is an offset
     y : array of shape (n,)
-    beta : float
-        Precision of the noise, above 0.
+    beta : float; precision of the noise, above 0
     mu_0 : array of shape (d,)
-    V_0 : array of shape (d, d)
-        Covariance of the prior, symmetric positive definite.
-
-    Returns
-    -------
-    WeightBelief
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, entries are not finite, beta <= 0, V_0 is singular, or beta V_0 is so
-        large that beta V_0 X^T X overflows.
-
-    References
-    ----------
-    Book: bayesian-regression-blr-general-prior. Bishop (2006), equations (3.50) and (3.51).
+    V_0 : array of shape (d, d); covariance of the prior, symmetric positive definite
 
     Examples
     --------
@@ -213,25 +198,13 @@ def isotropic_posterior(X, y, alpha, beta):
 
     Sigma^{-1} = alpha I + beta X^T X and mu = beta Sigma X^T y.
 
+    Book: bayesian-regression-blr-posterior.
+
     Parameters
     ----------
     X : array of shape (n, d)
     y : array of shape (n,)
-    alpha, beta : float
-        Precisions of a weight and of the noise, above 0.
-
-    Returns
-    -------
-    WeightBelief
-
-    Raises
-    ------
-    ValueError
-        As ``posterior``.
-
-    References
-    ----------
-    Book: bayesian-regression-blr-posterior.
+    alpha, beta : float; precisions of a weight and of the noise, above 0
 
     Examples
     --------
@@ -246,20 +219,13 @@ def isotropic_posterior(X, y, alpha, beta):
 def update(belief, X, y):
     """Return the belief after the further observations (X, y): the old posterior is the prior.
 
+    Book: bayesian-regression-blr-sequential.
+
     Parameters
     ----------
     belief : WeightBelief
-    X : array of shape (m, d)
-        New observations only; the old ones are not needed.
+    X : array of shape (m, d); new observations only; the old ones are not needed
     y : array of shape (m,)
-
-    Returns
-    -------
-    WeightBelief
-
-    References
-    ----------
-    Book: bayesian-regression-blr-sequential.
 
     Examples
     --------
@@ -277,18 +243,12 @@ def update(belief, X, y):
 def predict(belief, X):
     """Return the law N(mu^T x, 1 / beta + x^T Sigma x) of a new observation at each row x of X.
 
+    Book: bayesian-regression-blr-predictive. Bishop (2006), equation (3.58).
+
     Parameters
     ----------
     belief : WeightBelief
     X : array of shape (m, d)
-
-    Returns
-    -------
-    Prediction
-
-    References
-    ----------
-    Book: bayesian-regression-blr-predictive. Bishop (2006), equation (3.58).
 
     Examples
     --------
@@ -319,24 +279,20 @@ def function_covariance(belief, X):
 def sample_predictive(belief, X, S, rng, *, noise=True):
     """Return S joint draws of new observations: w_s from the posterior, then X w_s plus noise.
 
+    Book: bayesian-regression-predictive-by-sampling.
+
     Parameters
     ----------
     belief : WeightBelief
     X : array of shape (m, d)
-    S : int
-        Number of draws, at least 1.
+    S : int; number of draws, at least 1
     rng : numpy.random.Generator
     noise : bool
         Whether to add the noise of an observation; without it the draws are of f(x) = w^T x.
 
     Returns
     -------
-    array of shape (S, m)
-        Row s belongs to one draw of the weights.
-
-    References
-    ----------
-    Book: bayesian-regression-predictive-by-sampling.
+    array of shape (S, m); row s belongs to one draw of the weights
 
     Examples
     --------
@@ -362,27 +318,17 @@ def log_evidence(X, y, alpha, beta):
     It is (d log alpha + n log(beta / 2 pi) - beta |y - X mu|^2 - alpha |mu|^2 - log |A|) / 2 with
     A = alpha I + beta X^T X and A mu = beta X^T y.
 
+    Book: bayesian-regression-evidence. MacKay (1992), Neural Computation 4, 415-447.
+
     Parameters
     ----------
     X : array of shape (n, d)
     y : array of shape (n,)
-    alpha, beta : float
-        Precisions of a weight and of the noise, above 0.
+    alpha, beta : float; precisions of a weight and of the noise, above 0
 
     Returns
     -------
-    float
-        In nats.
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, entries are not finite, a precision is not above 0, or beta / alpha is
-        so large that beta / alpha X^T X overflows.
-
-    References
-    ----------
-    Book: bayesian-regression-evidence. MacKay (1992), Neural Computation 4, 415-447.
+    float; in nats
 
     Examples
     --------
@@ -405,19 +351,13 @@ def log_evidence(X, y, alpha, beta):
 def evidence_gradient(X, y, alpha, beta):
     """Return the derivatives of ``log_evidence`` with respect to alpha and beta.
 
+    Book: bayesian-regression-evidence-gradient.
+
     Parameters
     ----------
     X : array of shape (n, d)
     y : array of shape (n,)
     alpha, beta : float
-
-    Returns
-    -------
-    EvidenceGradient
-
-    References
-    ----------
-    Book: bayesian-regression-evidence-gradient.
 
     Examples
     --------
@@ -531,15 +471,15 @@ def evidence_maximization(
     = sum_j beta s_j^2 / (alpha + beta s_j^2). EM: alpha <- d / (|mu|^2 + tr Sigma) and
     1 / beta <- (|y - X mu|^2 + tr(X^T X Sigma)) / n; slower, but the evidence never falls.
 
+    Book: bayesian-regression-blr-hyperparameters. MacKay (1992), Neural Computation 4, 415-447.
+
     Parameters
     ----------
     X : array of shape (n, d)
     y : array of shape (n,)
-    alpha, beta : float, optional
-        A precision that is given is kept; one that is None is chosen.
+    alpha, beta : float, optional; a precision that is given is kept; one that is None is chosen
     method : {"fixed-point", "em"}
-    tol : float
-        Stop when no precision changes by more than this fraction.
+    tol : float; stop when no precision changes by more than this fraction
     max_iter : int
 
     Returns
@@ -550,20 +490,10 @@ def evidence_maximization(
         then kept above 1e-12 of the noise, the noise variance above 1e-12 of the mean square of y,
         and ``at_bound`` is true.
 
-    Raises
-    ------
-    ValueError
-        If shapes disagree, entries are not finite, a precision is not above 0, or all of X or of y
-        is zero: then no precision is better than another.
-
     Warns
     -----
     ConvergenceWarning
         If max_iter is reached.
-
-    References
-    ----------
-    Book: bayesian-regression-blr-hyperparameters. MacKay (1992), Neural Computation 4, 415-447.
 
     Examples
     --------
@@ -638,18 +568,11 @@ def offset_free(A):
     row, sqrt(n) times the mean, is dropped. Independent noise stays independent, inner products
     of centred columns stay as they are, and an offset common to all rows disappears.
 
+    Book: bayesian-regression-free-offset.
+
     Parameters
     ----------
-    A : array of shape (n, d) or (n,)
-        n at least 2.
-
-    Returns
-    -------
-    array of shape (n - 1, d) or (n - 1,)
-
-    References
-    ----------
-    Book: bayesian-regression-free-offset.
+    A : array of shape (n, d) or (n,); n at least 2
 
     Examples
     --------
@@ -690,6 +613,8 @@ class BayesianLinearRegression(Regressor):
 
     A whole ``sample_weight`` counts a row that often, as if it had been measured that often.
 
+    Book: bayesian-regression-blr-posterior, bayesian-regression-free-offset.
+
     Parameters
     ----------
     alpha, beta : float, optional
@@ -699,25 +624,18 @@ class BayesianLinearRegression(Regressor):
         Whether there is an offset b, every value of which is as likely as any other beforehand.
     method : {"fixed-point", "em"}
     tol : float
-    max_iter : int
-        As in ``evidence_maximization``.
+    max_iter : int; as in ``evidence_maximization``
 
     Attributes
     ----------
-    coef_ : array of shape (d,)
-        Posterior mean of the weights: ridge with lam = alpha_ / beta_.
-    covariance_ : array of shape (d, d)
-        Posterior covariance of the weights.
+    coef_ : array of shape (d,); posterior mean of the weights: ridge with lam = alpha_ / beta_
+    covariance_ : array of shape (d, d); posterior covariance of the weights
     intercept_ : float
     alpha_, beta_ : float
     log_evidence_ : float
         log p(y | X) in nats at these precisions; with an offset, of the n - 1 contrasts.
     n_iter_ : int
     converged_ : bool
-
-    References
-    ----------
-    Book: bayesian-regression-blr-posterior, bayesian-regression-free-offset.
 
     Examples
     --------

@@ -23,7 +23,7 @@ from mllib.core.errors import convergence_warning
 from mllib.core.estimators import Classifier, Regressor, begin_fit, check_features, check_fitted
 from mllib.core.scalars import check_choice, check_rng, check_scalar, random_generator
 from mllib.logistic_regression import sigmoid, softmax
-from mllib.trees import Tree, apply, grow, in_units, moderate, presort
+from mllib.trees import Tree, apply, grow, presort
 
 __all__ = [
     "AdaBoostClassifier",

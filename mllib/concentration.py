@@ -130,26 +130,16 @@ def _root_mean_square_range(low, high, n=1):
 def markov_bound(mean, t):
     """Return E[Z] / t, an upper bound on P(Z >= t) for Z >= 0.
 
+    Book: probability-markov, concentration-markov.
+
     Parameters
     ----------
-    mean : float
-        E[Z], at least 0.
-    t : float
-        Threshold, above 0, in the unit of Z.
+    mean : float; E[Z], at least 0
+    t : float; threshold, above 0, in the unit of Z
 
     Returns
     -------
-    float
-        May exceed 1, and then says nothing.
-
-    Raises
-    ------
-    ValueError
-        If mean < 0 or t <= 0.
-
-    References
-    ----------
-    Book: probability-markov, concentration-markov.
+    float; may exceed 1, and then says nothing
 
     Examples
     --------
@@ -162,18 +152,13 @@ def markov_bound(mean, t):
 def chebyshev_bound(variance, t, n=1):
     """Return Var[X] / (n t^2), an upper bound on P(|Y_n - E Y_n| >= t) for a mean of n variables.
 
+    Book: probability-chebyshev, concentration-chebyshev.
+
     Parameters
     ----------
-    variance : float
-        Var[X] of each of n uncorrelated variables.
-    t : float
-        Deviation, above 0, in the unit of X.
-    n : int
-        How many are averaged.
-
-    References
-    ----------
-    Book: probability-chebyshev, concentration-chebyshev.
+    variance : float; Var[X] of each of n uncorrelated variables
+    t : float; deviation, above 0, in the unit of X
+    n : int; how many are averaged
 
     Examples
     --------
@@ -189,12 +174,9 @@ def chebyshev_sample_size(variance, epsilon, delta):
 
     Parameters
     ----------
-    variance : float
-        Var[X].
-    epsilon : float
-        Deviation that is tolerated.
-    delta : float
-        Probability of a larger one, in (0, 1).
+    variance : float; Var[X]
+    epsilon : float; deviation that is tolerated
+    delta : float; probability of a larger one, in (0, 1)
 
     Examples
     --------
@@ -216,27 +198,13 @@ def chernoff_bound(log_mgf, t, n=1):
     The function to be maximised is concave and 0 at lambda = 0: the maximum is bracketed by
     doubling and then found by golden sections.
 
+    Book: concentration-chernoff. Chernoff (1952), Annals of Mathematical Statistics 23, 493-507.
+
     Parameters
     ----------
-    log_mgf : callable
-        psi, convex, with psi(0) = 0; may return inf where the moment does not exist.
-    t : float
-        Threshold for the mean of the n variables.
-    n : int
-        How many independent copies are added.
-
-    Returns
-    -------
-    ChernoffBound
-
-    Raises
-    ------
-    ValueError
-        If log_mgf is not a function with psi(0) = 0 or returns NaN, or t is infinite.
-
-    References
-    ----------
-    Book: concentration-chernoff. Chernoff (1952), Annals of Mathematical Statistics 23, 493-507.
+    log_mgf : callable; psi, convex, with psi(0) = 0; may return inf where the moment does not exist
+    t : float; threshold for the mean of the n variables
+    n : int; how many independent copies are added
 
     Examples
     --------
@@ -282,10 +250,8 @@ def chernoff_sample_size(rate, delta, *, two_sided=False):
 
     Parameters
     ----------
-    rate : float
-        psi*(t), above 0; for two sides the smaller of the two rates.
-    delta : float
-        Probability that is tolerated, in (0, 1).
+    rate : float; psi*(t), above 0; for two sides the smaller of the two rates
+    delta : float; probability that is tolerated, in (0, 1)
     two_sided : bool
 
     Examples
@@ -304,10 +270,8 @@ def bernoulli_rate(q, p):
 
     Parameters
     ----------
-    q : float
-        Threshold for the mean, in [0, 1].
-    p : float
-        Success probability, in [0, 1].
+    q : float; threshold for the mean, in [0, 1]
+    p : float; success probability, in [0, 1]
 
     Examples
     --------
@@ -343,19 +307,14 @@ def subgaussian_bound(n, epsilon, sigma, *, two_sided=True):
     It bounds P(|Y_n| >= epsilon) for the mean Y_n of n independent variables of mean 0 with
     log E exp(lambda X) <= lambda^2 sigma^2 / 2 for all lambda.
 
+    Book: concentration-subgaussian.
+
     Parameters
     ----------
     n : int
-    epsilon : float
-        Deviation, above 0.
-    sigma : float
-        Sub-Gaussian constant, above 0.
-    two_sided : bool
-        Whether both directions count.
-
-    References
-    ----------
-    Book: concentration-subgaussian.
+    epsilon : float; deviation, above 0
+    sigma : float; Sub-Gaussian constant, above 0
+    two_sided : bool; whether both directions count
     """
     _count(n)
     return _sides(two_sided) * math.exp(-n * gaussian_rate(_positive(epsilon, "epsilon"), sigma))
@@ -366,12 +325,9 @@ def subgaussian_sample_size(epsilon, delta, sigma, *, two_sided=True):
 
     Parameters
     ----------
-    epsilon : float
-        Deviation that is tolerated, above 0.
-    delta : float
-        Probability of a larger one, in (0, 1).
-    sigma : float
-        Sub-Gaussian constant, above 0.
+    epsilon : float; deviation that is tolerated, above 0
+    delta : float; probability of a larger one, in (0, 1)
+    sigma : float; Sub-Gaussian constant, above 0
     two_sided : bool
 
     Examples
@@ -388,18 +344,13 @@ def is_subgaussian(log_mgf, sigma, grid):
 
     False refutes that X is sigma-sub-Gaussian; True says only that these lambda do not.
 
+    Book: concentration-subgaussian.
+
     Parameters
     ----------
-    log_mgf : callable
-        psi of a variable of mean 0, for arguments of both signs.
-    sigma : float
-        Sub-Gaussian constant, above 0.
-    grid : array of shape (m,)
-        The lambda to be tried.
-
-    References
-    ----------
-    Book: concentration-subgaussian.
+    log_mgf : callable; psi of a variable of mean 0, for arguments of both signs
+    sigma : float; Sub-Gaussian constant, above 0
+    grid : array of shape (m,); the lambda to be tried
 
     Examples
     --------
@@ -422,15 +373,12 @@ def is_subgaussian(log_mgf, sigma, grid):
 def hoeffding_log_mgf(v, low, high):
     """Return v^2 (b - a)^2 / 8, which bounds log E exp(v (X - E X)) for X in [a, b].
 
+    Book: concentration-hoeffding-lemma.
+
     Parameters
     ----------
     v : float
-    low, high : float
-        The range [a, b] of X.
-
-    References
-    ----------
-    Book: concentration-hoeffding-lemma.
+    low, high : float; the range [a, b] of X
     """
     z = _finite(v, "v") * _root_mean_square_range(low, high)
     return z * z / 8
@@ -441,30 +389,18 @@ def hoeffding_bound(n, epsilon, low=0.0, high=1.0, *, two_sided=True):
 
     It bounds P(|Y_n - E Y_n| >= epsilon) for the mean Y_n of n independent X_i in [a_i, b_i].
 
+    Book: concentration-hoeffding. Hoeffding (1963), theorem 2, JASA 58, 13-30.
+
     Parameters
     ----------
-    n : int
-        How many variables are averaged.
-    epsilon : float
-        Deviation, above 0, in the unit of X.
-    low, high : float or array of shape (n,)
-        Ranges a_i and b_i.
-    two_sided : bool
-        Whether both directions count.
+    n : int; how many variables are averaged
+    epsilon : float; deviation, above 0, in the unit of X
+    low, high : float or array of shape (n,); ranges a_i and b_i
+    two_sided : bool; whether both directions count
 
     Returns
     -------
-    float
-        May exceed 1, and then says nothing.
-
-    Raises
-    ------
-    ValueError
-        If n < 1, epsilon <= 0, a range is empty or infinite, or their number is not n.
-
-    References
-    ----------
-    Book: concentration-hoeffding. Hoeffding (1963), theorem 2, JASA 58, 13-30.
+    float; may exceed 1, and then says nothing
 
     Examples
     --------
@@ -483,8 +419,7 @@ def hoeffding_radius(n, delta, low=0.0, high=1.0, *, two_sided=True):
     Parameters
     ----------
     n : int
-    delta : float
-        Probability of a larger deviation, in (0, 1).
+    delta : float; probability of a larger deviation, in (0, 1)
     low, high : float or array of shape (n,)
     two_sided : bool
 
@@ -503,12 +438,9 @@ def hoeffding_sample_size(epsilon, delta, low=0.0, high=1.0, *, two_sided=True):
 
     Parameters
     ----------
-    epsilon : float
-        Deviation that is tolerated, above 0.
-    delta : float
-        Probability of a larger one, in (0, 1).
-    low, high : float
-        Common range.
+    epsilon : float; deviation that is tolerated, above 0
+    delta : float; probability of a larger one, in (0, 1)
+    low, high : float; common range
     two_sided : bool
 
     Examples
@@ -525,16 +457,10 @@ def hoeffding_interval(mean, n, delta, low=0.0, high=1.0):
 
     Parameters
     ----------
-    mean : float
-        Observed mean of n independent variables in [low, high].
+    mean : float; observed mean of n independent variables in [low, high]
     n : int
-    delta : float
-        In (0, 1).
+    delta : float; in (0, 1)
     low, high : float
-
-    Returns
-    -------
-    Interval
     """
     low, high = _finite(low, "low"), _finite(high, "high")
     radius = hoeffding_radius(n, delta, low, high)
@@ -555,8 +481,7 @@ def binomial_tail(k, n, p):
     ----------
     k : int
     n : int
-    p : float or Fraction
-        Success probability, in [0, 1].
+    p : float or Fraction; success probability, in [0, 1]
 
     Examples
     --------
@@ -584,8 +509,7 @@ def binomial_mean_tail(n, p, epsilon, *, two_sided=True):
     ----------
     n : int
     p : float or Fraction
-    epsilon : float or Fraction
-        Above 0.
+    epsilon : float or Fraction; above 0
     two_sided : bool
 
     Examples
@@ -606,18 +530,14 @@ def binomial_mean_tail(n, p, epsilon, *, two_sided=True):
 def central_limit_tail(n, epsilon, sigma, *, two_sided=True):
     """Return Phi(-sqrt(n) epsilon / sigma), doubled for two sides: an approximation, not a bound.
 
+    Book: concentration-clt.
+
     Parameters
     ----------
     n : int
-    epsilon : float
-        Deviation of the mean, above 0.
-    sigma : float
-        Standard deviation of one variable.
+    epsilon : float; deviation of the mean, above 0
+    sigma : float; standard deviation of one variable
     two_sided : bool
-
-    References
-    ----------
-    Book: concentration-clt.
     """
     _count(n)
     z = math.sqrt(n) * _positive(epsilon, "epsilon") / _positive(sigma, "sigma")
@@ -629,12 +549,9 @@ def central_limit_sample_size(epsilon, delta, sigma, *, two_sided=True):
 
     Parameters
     ----------
-    epsilon : float
-        Deviation that is tolerated, above 0.
-    delta : float
-        Approximate probability of a larger one, in (0, 1).
-    sigma : float
-        Standard deviation of one variable.
+    epsilon : float; deviation that is tolerated, above 0
+    delta : float; approximate probability of a larger one, in (0, 1)
+    sigma : float; standard deviation of one variable
     two_sided : bool
 
     Examples
@@ -652,20 +569,12 @@ def clopper_pearson(k, n, delta):
 
     Its ends are the p at which P(S >= k) and P(S <= k) fall to delta / 2.
 
+    Clopper and Pearson (1934), Biometrika 26, 404-413.
+
     Parameters
     ----------
-    k, n : int
-        0 <= k <= n.
-    delta : float
-        Largest probability of missing p, in [1e-100, 1).
-
-    Returns
-    -------
-    Interval
-
-    References
-    ----------
-    Clopper and Pearson (1934), Biometrika 26, 404-413.
+    k, n : int; 0 <= k <= n
+    delta : float; largest probability of missing p, in [1e-100, 1)
 
     Examples
     --------

@@ -162,26 +162,17 @@ def _check_index(y, n, K):
 def class_statistics(X, y, K=None, *, weights=None, shared=False):
     """Return the counts n_k, the means m_k and the scatters S_k = sum (x_i - m_k)(x_i - m_k)^T.
 
+    Book: discriminant-analysis-additive. Chan, Golub and LeVeque (1983).
+
     Parameters
     ----------
     X : array of shape (n, d)
-    y : array of int of shape (n,)
-        Class of each row, 0 to K - 1.
-    K : int, optional
-        Number of classes; a chunk of the data need not hold them all.
-    weights : array of shape (n,), optional
-        How often each row counts.
+    y : array of int of shape (n,); class of each row, 0 to K - 1
+    K : int, optional; number of classes; a chunk of the data need not hold them all
+    weights : array of shape (n,), optional; how often each row counts
     shared : bool
         Whether only the sum of the scatters is kept, shape (d, d): all that a shared covariance
         needs.
-
-    Returns
-    -------
-    ClassStatistics
-
-    References
-    ----------
-    Book: discriminant-analysis-additive. Chan, Golub and LeVeque (1983).
 
     Examples
     --------
@@ -216,14 +207,8 @@ def labelled_statistics(chunk, shared=False, name="The classifier"):
     Parameters
     ----------
     chunk : tuple
-    shared : bool
-        As in ``class_statistics``.
-    name : str
-        Whose sample it is, used in messages.
-
-    Returns
-    -------
-    LabelledStatistics
+    shared : bool; as in ``class_statistics``
+    name : str; whose sample it is, used in messages
 
     Examples
     --------
@@ -287,25 +272,15 @@ def estimate_classes(
 ):
     """Return pi_k = n_k / n, mu_k = m_k and Sigma_k = S_k / n_k, or one Sigma = sum_k S_k / n.
 
+    Book: discriminant-analysis-da-estimates.
+
     Parameters
     ----------
     statistics : ClassStatistics
-    shared : bool
-        One covariance for all classes (LDA) or one for each (QDA).
-    unbiased : bool
-        Divide by n_k - 1, or by n - K if shared; the default is maximum likelihood.
-    priors : array of shape (K,), optional
-        Used in the place of n_k / n.
-    covariance_type : str
-        "full"; "diag" keeps the variances only, "spherical" their mean.
-
-    Returns
-    -------
-    GaussianClasses
-
-    References
-    ----------
-    Book: discriminant-analysis-da-estimates.
+    shared : bool; one covariance for all classes (LDA) or one for each (QDA)
+    unbiased : bool; divide by n_k - 1, or by n - K if shared; the default is maximum likelihood
+    priors : array of shape (K,), optional; used in the place of n_k / n
+    covariance_type : str; "full"; "diag" keeps the variances only, "spherical" their mean
 
     Examples
     --------
@@ -329,24 +304,14 @@ def estimate_classes(
 def regularised_covariances(statistics, alpha, gamma, *, unbiased=False):
     """Return (1 - gamma) A_k + gamma (tr A_k / d) I with A_k = alpha S_k/n_k + (1 - alpha) S_w/n.
 
+    Book: discriminant-analysis-rda. Friedman (1989), who weights S_k and S_w by their counts.
+
     Parameters
     ----------
-    statistics : ClassStatistics
-        With one scatter per class.
-    alpha : float
-        1 keeps the covariance of each class (QDA), 0 replaces it by the pooled one (LDA).
-    gamma : float
-        0 keeps the shape, 1 makes every covariance a multiple of the identity.
-    unbiased : bool
-        As for `estimate_classes`.
-
-    Returns
-    -------
-    array of shape (K, d, d)
-
-    References
-    ----------
-    Book: discriminant-analysis-rda. Friedman (1989), who weights S_k and S_w by their counts.
+    statistics : ClassStatistics; with one scatter per class
+    alpha : float; 1 keeps the covariance of each class (QDA), 0 replaces it by the pooled one (LDA)
+    gamma : float; 0 keeps the shape, 1 makes every covariance a multiple of the identity
+    unbiased : bool; as for `estimate_classes`
     """
     check_scalar(alpha, "alpha", low=0, high=1)
     check_scalar(gamma, "gamma", low=0, high=1)
@@ -376,20 +341,16 @@ def _factor(covariance, name="covariance"):
 def quadratic_scores(X, classes):
     """Return g_k(x) = log pi_k - log|Sigma_k| / 2 - (x - mu_k)^T Sigma_k^{-1} (x - mu_k) / 2.
 
+    Book: discriminant-analysis-qda.
+
     Parameters
     ----------
     X : array of shape (n, d)
-    classes : GaussianClasses
-        With one covariance per class, or one for all.
+    classes : GaussianClasses; with one covariance per class, or one for all
 
     Returns
     -------
-    array of shape (n, K)
-        log p(x, k) up to the constant d log(2 pi) / 2, which all classes share.
-
-    References
-    ----------
-    Book: discriminant-analysis-qda.
+    array of shape (n, K); log p(x, k) up to the constant d log(2 pi) / 2, which all classes share
 
     Examples
     --------
@@ -425,19 +386,12 @@ def linear_scores(X, classes):
     The origin is moved to c = sum_k pi_k mu_k, so that data far from 0 keep their digits. That
     adds the same number to the scores of all classes and changes no difference between them.
 
+    Book: discriminant-analysis-lda.
+
     Parameters
     ----------
     X : array of shape (n, d)
-    classes : GaussianClasses
-        With one covariance for all classes.
-
-    Returns
-    -------
-    array of shape (n, K)
-
-    References
-    ----------
-    Book: discriminant-analysis-lda.
+    classes : GaussianClasses; with one covariance for all classes
     """
     W, b, c = _linear_form(classes)
     return (check_array(X) - c) @ W.T + b
@@ -449,19 +403,16 @@ def logistic_form(classes):
     w = Sigma^{-1} (mu_2 - mu_1) and
     b = (mu_1^T Sigma^{-1} mu_1 - mu_2^T Sigma^{-1} mu_2) / 2 + log(pi_2 / pi_1).
 
+    Book: discriminant-analysis-lda-logistic-equivalence.
+
     Parameters
     ----------
-    classes : GaussianClasses
-        Two classes with one covariance.
+    classes : GaussianClasses; two classes with one covariance
 
     Returns
     -------
     w : array of shape (d,)
     b : float
-
-    References
-    ----------
-    Book: discriminant-analysis-lda-logistic-equivalence.
 
     Examples
     --------
@@ -504,17 +455,13 @@ def linear_rule_error(w, b, classes):
 
         error = pi_1 Phi((w^T mu_1 + b) / s_1) + pi_2 Phi(-(w^T mu_2 + b) / s_2).
 
+    Book: discriminant-analysis-error-rate.
+
     Parameters
     ----------
-    w : array of shape (d,)
-        Not 0.
+    w : array of shape (d,); not 0
     b : float
-    classes : GaussianClasses
-        Two classes, whose covariances may differ.
-
-    References
-    ----------
-    Book: discriminant-analysis-error-rate.
+    classes : GaussianClasses; two classes, whose covariances may differ
 
     Examples
     --------
@@ -537,16 +484,12 @@ def lda_error_rate(delta, prior=0.5):
     With t = log(prior / (1 - prior)) it is
     (1 - prior) Phi(-Delta/2 + t/Delta) + prior Phi(-Delta/2 - t/Delta).
 
+    Book: discriminant-analysis-error-rate.
+
     Parameters
     ----------
-    delta : float or array
-        Mahalanobis distance of the two means, above 0.
-    prior : float
-        Probability of the second class, inside (0, 1).
-
-    References
-    ----------
-    Book: discriminant-analysis-error-rate.
+    delta : float or array; Mahalanobis distance of the two means, above 0
+    prior : float; probability of the second class, inside (0, 1)
 
     Examples
     --------
@@ -568,14 +511,12 @@ def lda_error_rate(delta, prior=0.5):
 def fisher_ratio(w, S_b, S_w):
     """Return J(w) = w^T S_b w / w^T S_w w, the scatter between classes over that within them.
 
+    Book: discriminant-analysis-fisher-criterion.
+
     Parameters
     ----------
     w : array of shape (d,)
     S_b, S_w : arrays of shape (d, d)
-
-    References
-    ----------
-    Book: discriminant-analysis-fisher-criterion.
 
     Examples
     --------
@@ -594,16 +535,13 @@ def fisher_ratio(w, S_b, S_w):
 def fisher_direction(m_1, m_2, S_w):
     """Return S_w^{-1} (m_2 - m_1), which maximises Fisher's ratio for two classes.
 
+    Book: discriminant-analysis-fisher-direction. Fisher (1936).
+
     Parameters
     ----------
     m_1, m_2 : arrays of shape (d,)
         The class means; the direction points from the first to the second class.
-    S_w : array of shape (d, d)
-        Within-class scatter, or any positive multiple of it.
-
-    References
-    ----------
-    Book: discriminant-analysis-fisher-direction. Fisher (1936).
+    S_w : array of shape (d, d); Within-class scatter, or any positive multiple of it
 
     Examples
     --------
@@ -623,20 +561,16 @@ def fisher_directions(statistics, covariance=None):
     With S_w / n = L L^T the vectors u = L^T w turn the problem into an ordinary one, whose
     matrix is M^T M with the rows sqrt(n_k / n) L^{-1}(m_k - m) of M.
 
+    Book: discriminant-analysis-fisher-subspace. Rao (1948).
+
     Parameters
     ----------
     statistics : ClassStatistics
-    covariance : array of shape (d, d), optional
-        Takes the place of S_w / n.
+    covariance : array of shape (d, d), optional; takes the place of S_w / n
 
     Returns
     -------
-    FisherDirections
-        The largest entry of each direction is positive.
-
-    References
-    ----------
-    Book: discriminant-analysis-fisher-subspace. Rao (1948).
+    FisherDirections; the largest entry of each direction is positive
     """
     counts, means = statistics.counts, statistics.means
     n = counts.sum()
@@ -757,6 +691,8 @@ class LinearDiscriminantAnalysis(_GaussianClassifier, Transformer):
 
     Needs n >= d + K rows; otherwise Sigma is singular and the sample is refused.
 
+    Book: discriminant-analysis-lda. Hastie, Tibshirani and Friedman (2009), section 4.3.
+
     Parameters
     ----------
     priors : array of shape (K,), optional
@@ -770,16 +706,10 @@ class LinearDiscriminantAnalysis(_GaussianClassifier, Transformer):
     Attributes
     ----------
     classes_ : array of shape (K,)
-    priors_, means_, covariances_ : arrays of shape (K,), (K, d), (d, d)
-        pi_k, mu_k and Sigma.
+    priors_, means_, covariances_ : arrays of shape (K,), (K, d), (d, d); pi_k, mu_k and Sigma
     coef_, intercept_ : arrays of shape (K, d) and (K,)
         Linear scores; for two classes (1, d) and (1,), the logistic form.
-    fisher_ : FisherDirections
-        The directions that `transform` projects on.
-
-    References
-    ----------
-    Book: discriminant-analysis-lda. Hastie, Tibshirani and Friedman (2009), section 4.3.
+    fisher_ : FisherDirections; the directions that `transform` projects on
 
     Examples
     --------
@@ -841,24 +771,20 @@ class QuadraticDiscriminantAnalysis(_GaussianClassifier):
 
     Every class needs n_k >= d + 1 rows; otherwise Sigma_k is singular and the sample is refused.
 
+    Book: discriminant-analysis-qda. Hastie, Tibshirani and Friedman (2009), section 4.3.
+
     Parameters
     ----------
     priors : array of shape (K,), optional
         pi_k in the order of the sorted classes; by default n_k / n.
-    unbiased : bool
-        Divide each scatter by n_k - 1; the default is maximum likelihood, by n_k.
+    unbiased : bool; divide each scatter by n_k - 1; the default is maximum likelihood, by n_k
     covariance_type : str
         "full"; "diag" or "spherical" estimate less, and are fitted from fewer rows.
 
     Attributes
     ----------
     classes_ : array of shape (K,)
-    priors_, means_, covariances_ : arrays of shape (K,), (K, d), (K, d, d)
-        pi_k, mu_k and Sigma_k.
-
-    References
-    ----------
-    Book: discriminant-analysis-qda. Hastie, Tibshirani and Friedman (2009), section 4.3.
+    priors_, means_, covariances_ : arrays of shape (K,), (K, d), (K, d, d); pi_k, mu_k and Sigma_k
 
     Examples
     --------
@@ -897,6 +823,8 @@ class RegularisedDiscriminantAnalysis(_GaussianClassifier):
     Sigma_k = (1 - gamma) A_k + gamma (tr A_k / d) I, with A_k = alpha S_k/n_k + (1 - alpha) S_w/n.
     With gamma above 0 it takes samples with fewer rows than features, unless some A_k is 0.
 
+    Book: discriminant-analysis-rda. Friedman (1989).
+
     Parameters
     ----------
     alpha : float
@@ -906,18 +834,12 @@ class RegularisedDiscriminantAnalysis(_GaussianClassifier):
         comparable units.
     priors : array of shape (K,), optional
         pi_k in the order of the sorted classes; by default n_k / n.
-    unbiased : bool
-        Divide by n_k - 1 and n - K; the default is maximum likelihood, by n_k and n.
+    unbiased : bool; divide by n_k - 1 and n - K; the default is maximum likelihood, by n_k and n
 
     Attributes
     ----------
     classes_ : array of shape (K,)
-    priors_, means_, covariances_ : arrays of shape (K,), (K, d), (K, d, d)
-        pi_k, mu_k and Sigma_k.
-
-    References
-    ----------
-    Book: discriminant-analysis-rda. Friedman (1989).
+    priors_, means_, covariances_ : arrays of shape (K,), (K, d), (K, d, d); pi_k, mu_k and Sigma_k
 
     Examples
     --------

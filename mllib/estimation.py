@@ -200,6 +200,8 @@ class GaussianMean:
 def log_likelihood(log_density, x, *theta):
     """Return l(theta) = sum_i log p(x_i; theta), the log-likelihood of an i.i.d. sample, in nats.
 
+    Book: estimation-likelihood. Fisher (1922), Phil. Trans. A 222, 309-368.
+
     Parameters
     ----------
     log_density : callable
@@ -210,17 +212,7 @@ def log_likelihood(log_density, x, *theta):
 
     Returns
     -------
-    float
-        -inf if some observation is impossible.
-
-    Raises
-    ------
-    ValueError
-        If log_density does not return one number below +inf for each observation.
-
-    References
-    ----------
-    Book: estimation-likelihood. Fisher (1922), Phil. Trans. A 222, 309-368.
+    float; -inf if some observation is impossible
 
     Examples
     --------
@@ -245,11 +237,6 @@ def log_likelihood(log_density, x, *theta):
 def bernoulli_log_likelihood(x, p):
     """Return s log p + (n - s) log(1 - p), where s is the number of ones among the n values of x.
 
-    Raises
-    ------
-    ValueError
-        If x holds other values than 0 and 1, or p lies outside [0, 1].
-
     Examples
     --------
     >>> round(bernoulli_log_likelihood([1, 0, 1], 0.5), 4)
@@ -265,10 +252,8 @@ def categorical_log_likelihood(counts, p):
 
     Parameters
     ----------
-    counts : array of shape (K,)
-        N_k, how often each category occurred.
-    p : array of shape (K,)
-        Probabilities.
+    counts : array of shape (K,); N_k, how often each category occurred
+    p : array of shape (K,); probabilities
 
     Examples
     --------
@@ -286,8 +271,7 @@ def gaussian_log_likelihood(x, mean, variance):
     Parameters
     ----------
     x : array of shape (n,)
-    mean, variance : float
-        mu and sigma^2 > 0.
+    mean, variance : float; mu and sigma^2 > 0
 
     Examples
     --------
@@ -306,8 +290,7 @@ def multivariate_gaussian_log_likelihood(X, mean, covariance):
     ----------
     X : array of shape (n, d)
     mean : array of shape (d,)
-    covariance : array of shape (d, d)
-        Symmetric and positive definite.
+    covariance : array of shape (d, d); symmetric and positive definite
     """
     return float(_gaussian_log_densities(X, mean, covariance).sum())
 
@@ -331,23 +314,15 @@ def _gaussian_log_densities(X, mean, covariance):
 def gaussian_mle(x):
     """Maximise the Gaussian likelihood: the mean, and the mean square deviation (divided by n).
 
+    Book: estimation-gaussian-mle.
+
     Parameters
     ----------
-    x : array of shape (n,)
-        At least two different values.
-
-    Returns
-    -------
-    Gaussian
+    x : array of shape (n,); at least two different values
 
     Raises
     ------
-    ValueError
-        If all values are equal: the likelihood then grows without bound as sigma^2 -> 0.
-
-    References
-    ----------
-    Book: estimation-gaussian-mle.
+    ValueError; if all values are equal: the likelihood then grows without bound as sigma^2 -> 0
 
     Examples
     --------
@@ -382,23 +357,15 @@ def sample_variance(x):
 def multivariate_gaussian_mle(X):
     """Maximise the Gaussian likelihood in d dimensions: mean vector and covariance (over n).
 
+    Book: estimation-mvn-mle.
+
     Parameters
     ----------
-    X : array of shape (n, d)
-        n > d rows whose centred columns are linearly independent.
-
-    Returns
-    -------
-    MultivariateGaussian
+    X : array of shape (n, d); n > d rows whose centred columns are linearly independent
 
     Raises
     ------
-    ValueError
-        If the covariance of the sample is singular: the likelihood then has no maximum.
-
-    References
-    ----------
-    Book: estimation-mvn-mle.
+    ValueError; if the covariance of the sample is singular: the likelihood then has no maximum
 
     Examples
     --------
@@ -433,8 +400,7 @@ def bernoulli_mle(x):
 
     Parameters
     ----------
-    x : array of shape (n,)
-        Zeros and ones.
+    x : array of shape (n,); zeros and ones
 
     Examples
     --------
@@ -473,25 +439,13 @@ def categorical_mle(counts):
 def categorical_map(counts, pseudocounts=1.0):
     """Return (N_k + c_k) / (n + sum_j c_j), the MAP estimate under the prior Dir(c + 1).
 
+    Book: estimation-pseudocounts, estimation-pseudocounts-are-dirichlet-map.
+
     Parameters
     ----------
-    counts : array of shape (K,)
-        N_k, how often each category occurred.
+    counts : array of shape (K,); N_k, how often each category occurred
     pseudocounts : float or array of shape (K,)
         c_k >= 0, imagined further occurrences; 1 is Laplace smoothing, 0 maximum likelihood.
-
-    Returns
-    -------
-    array of shape (K,)
-
-    Raises
-    ------
-    ValueError
-        If an entry is negative, or if counts and pseudocounts are all 0.
-
-    References
-    ----------
-    Book: estimation-pseudocounts, estimation-pseudocounts-are-dirichlet-map.
 
     Examples
     --------
@@ -514,8 +468,7 @@ def mle(log_density, x, start, *, bounds=None):
 
     Parameters
     ----------
-    log_density : callable
-        ``log_density(x, *theta)``, as for ``log_likelihood``.
+    log_density : callable; ``log_density(x, *theta)``, as for ``log_likelihood``
     x : array of shape (n,) or (n, d)
     start : sequence of q floats
         Where the search begins; the sample must be possible there. Each entry also says of what
@@ -525,8 +478,7 @@ def mle(log_density, x, start, *, bounds=None):
 
     Returns
     -------
-    PointEstimate
-        A local maximum; the search is a quasi-Newton method with numerical derivatives.
+    PointEstimate; a local maximum; the search is a quasi-Newton method with numerical derivatives
 
     Examples
     --------
@@ -543,22 +495,10 @@ def map_estimate(log_density, x, log_prior, start, *, bounds=None):
 
     Parameters
     ----------
-    log_density : callable
-        ``log_density(x, *theta)``, as for ``log_likelihood``.
+    log_density : callable; ``log_density(x, *theta)``, as for ``log_likelihood``
     x : array of shape (n,) or (n, d)
-    log_prior : callable
-        ``log_prior(*theta)``, up to a constant.
-    start, bounds
-        As for ``mle``.
-
-    Returns
-    -------
-    PointEstimate
-
-    Raises
-    ------
-    ValueError
-        If the objective is not finite at the start.
+    log_prior : callable; ``log_prior(*theta)``, up to a constant
+    start, bounds; as for ``mle``
     """
     start = _sample(start, "start")
     n, unit = _size(x), np.where(start == 0, 1.0, np.abs(start))
@@ -596,24 +536,10 @@ def exact_bias_variance(estimator, values, probabilities, n, target):
 
     Parameters
     ----------
-    estimator : callable
-        Takes a list of n values, returns a number.
-    values, probabilities : sequences of equal length K
-        The law of one observation.
-    n : int
-        Sample size; K^n samples are listed, at most a million.
-    target : number
-        The parameter that is estimated.
-
-    Returns
-    -------
-    EstimatorMoments
-
-    Raises
-    ------
-    ValueError
-        If the probabilities are no law, an estimate is not finite, or there are too many samples
-        to list.
+    estimator : callable; takes a list of n values, returns a number
+    values, probabilities : sequences of equal length K; the law of one observation
+    n : int; sample size; K^n samples are listed, at most a million
+    target : number; the parameter that is estimated
 
     Examples
     --------
@@ -662,29 +588,18 @@ def mc_bias_variance(estimator, draw, target, *, n, repetitions, rng, workers=1)
 
     Parameters
     ----------
-    estimator : callable
-        Takes a sample, returns a number.
-    draw : callable
-        ``draw(rng, n)`` returns a sample of size n.
-    target : float
-        The parameter that is estimated.
-    n : int
-        Sample size.
-    repetitions : int
-        Number of samples, at least 2.
+    estimator : callable; takes a sample, returns a number
+    draw : callable; ``draw(rng, n)`` returns a sample of size n
+    target : float; the parameter that is estimated
+    n : int; sample size
+    repetitions : int; number of samples, at least 2
     rng : numpy.random.Generator
     workers : int or map-like callable
         As in ``mllib.core.parallel.map_over``; the result does not depend on it.
 
     Returns
     -------
-    EstimatorMoments
-        Averages over the repetitions; ``standard_error`` belongs to mean and bias.
-
-    Raises
-    ------
-    ValueError
-        If an estimate is not finite.
+    EstimatorMoments; averages over the repetitions; ``standard_error`` belongs to mean and bias
 
     Examples
     --------
@@ -714,20 +629,20 @@ def fisher_information(log_density, theta, *, support=None, interval=None):
     The slope is a central difference; the expectation a sum over ``support`` or an integral
     over ``interval``.
 
+    Book: estimation-cramer-rao. Rao (1945), Bull. Calcutta Math. Soc. 37, 81-91.
+
     Parameters
     ----------
     log_density : callable
         ``log_density(x, theta)`` with one real parameter; -inf where the density is 0.
     theta : float
-    support : array of shape (K,), optional
-        All values of a discrete variable.
+    support : array of shape (K,), optional; all values of a discrete variable
     interval : pair of floats, optional
         Where the density at theta lives, no more; ends may be infinite.
 
     Returns
     -------
-    float
-        In units of 1 / theta^2; n observations hold n times as much.
+    float; in units of 1 / theta^2; n observations hold n times as much
 
     Raises
     ------
@@ -736,10 +651,6 @@ def fisher_information(log_density, theta, *, support=None, interval=None):
         is possible at theta and impossible a little beside it: then the support moves with theta
         and there is no Cramer-Rao bound. (This is looked for just inside the interval and where the
         integral is evaluated; a log-density that is not -inf outside the support hides it.)
-
-    References
-    ----------
-    Book: estimation-cramer-rao. Rao (1945), Bull. Calcutta Math. Soc. 37, 81-91.
 
     Examples
     --------
@@ -791,12 +702,9 @@ def cramer_rao_bound(information, n=1, *, slope=1.0):
 
     Parameters
     ----------
-    information : float
-        I(theta) of one observation, above 0.
-    n : int
-        Number of independent observations.
-    slope : float
-        d E[T] / d theta; 1 for an unbiased estimator of theta.
+    information : float; I(theta) of one observation, above 0
+    n : int; number of independent observations
+    slope : float; d E[T] / d theta; 1 for an unbiased estimator of theta
 
     Examples
     --------
@@ -817,22 +725,13 @@ def gaussian_mean_posterior(x, noise_variance, prior_mean, prior_variance):
     mu_n = (sigma_0^2 sum_i x_i + sigma^2 mu_0) / (sigma^2 + n sigma_0^2),
     sigma_n^2 = sigma^2 sigma_0^2 / (sigma^2 + n sigma_0^2).
 
+    Book: estimation-gaussian-mean-map.
+
     Parameters
     ----------
-    x : array of shape (n,)
-        Observations; an empty array returns the prior.
-    noise_variance : float
-        sigma^2 > 0, the variance of one observation.
-    prior_mean, prior_variance : float
-        mu_0 and sigma_0^2 > 0.
-
-    Returns
-    -------
-    GaussianMean
-
-    References
-    ----------
-    Book: estimation-gaussian-mean-map.
+    x : array of shape (n,); observations; an empty array returns the prior
+    noise_variance : float; sigma^2 > 0, the variance of one observation
+    prior_mean, prior_variance : float; mu_0 and sigma_0^2 > 0
 
     Examples
     --------
@@ -853,20 +752,12 @@ def gaussian_mean_posterior(x, noise_variance, prior_mean, prior_variance):
 def dirichlet_posterior(alpha, counts):
     """Return the posterior Dir(alpha + N) of category probabilities with prior Dir(alpha).
 
+    Book: estimation-dirichlet-categorical-posterior.
+
     Parameters
     ----------
-    alpha : array of shape (K,)
-        Parameters of the prior, above 0; K is at least 2.
-    counts : array of shape (K,)
-        N_k, how often each category occurred.
-
-    Returns
-    -------
-    Dirichlet
-
-    References
-    ----------
-    Book: estimation-dirichlet-categorical-posterior.
+    alpha : array of shape (K,); parameters of the prior, above 0; K is at least 2
+    counts : array of shape (K,); N_k, how often each category occurred
 
     Examples
     --------

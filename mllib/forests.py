@@ -18,15 +18,13 @@ from mllib.core.arrays import (
     check_array,
     check_sample_weight,
     check_square,
-    check_targets,
     check_vector,
     check_weighted_X_y,
-    check_X_y,
     class_factors,
 )
 from mllib.core.estimators import Classifier, Regressor, begin_fit, check_features, check_fitted
 from mllib.core.parallel import map_over
-from mllib.core.scalars import check_choice, check_rng, check_scalar, random_generator
+from mllib.core.scalars import check_choice, check_flag, check_rng, check_scalar, random_generator
 from mllib.least_squares import LinearRegression
 from mllib.linear_algebra import spectral_decomposition
 from mllib.logistic_regression import LogisticRegression
@@ -35,10 +33,14 @@ from mllib.nearest_neighbours import KNeighborsClassifier, KNeighborsRegressor
 from mllib.trees import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
-    _check_sample,
-    find_leaves,
+    check_classes,
+    check_points,
+    check_regression,
+    check_sample,
     grow,
     importances,
+    leaves_of,
+    n_columns,
     n_leaves,
     presort,
 )
@@ -107,27 +109,13 @@ class OutOfBag(NamedTuple):
 
 
 def majority_accuracy(p, B):
-    """Return the probability that more than half of B independent voters are right.
+    """Return sum_{k > B/2} C(B, k) p^k (1 - p)^(B - k), the accuracy of a majority of B voters.
 
-    It is sum_{k > B/2} C(B, k) p^k (1 - p)^(B - k).
+    The voters are independent, each is right with probability p, and B is odd. A fraction gives a
+    fraction.
 
-    Parameters
-    ----------
-    p : float or Fraction
-        Probability that one voter is right; a fraction gives a fraction.
-    B : int
-        Number of voters, odd.
-
-    Returns
-    -------
-    float or Fraction
-
-    References
-    ----------
     Book: forests-ensemble. Condorcet (1785).
 
-    Examples
-    --------
     >>> majority_accuracy(Fraction(3, 5), 3)
     Fraction(81, 125)
     """
@@ -138,27 +126,12 @@ def majority_accuracy(p, B):
 
 
 def variance_of_average(sigma2, rho, B):
-    """Return rho sigma^2 + (1 - rho) sigma^2 / B.
+    """Return rho sigma^2 + (1 - rho) sigma^2 / B, for a common variance and correlation.
 
-    Parameters
-    ----------
-    sigma2 : float or Fraction
-        Common variance, at least 0.
-    rho : float or Fraction
-        Common correlation, from -1/(B - 1) to 1.
-    B : int
-        Number of variables.
+    The correlation of B variables lies between -1/(B - 1) and 1. Fractions give a fraction.
 
-    Returns
-    -------
-    float or Fraction
-
-    References
-    ----------
     Book: forests-averaging-variance.
 
-    Examples
-    --------
     >>> variance_of_average(1.0, 0.5, 4)
     0.625
     """
@@ -172,24 +145,12 @@ def variance_of_average(sigma2, rho, B):
 
 
 def averaging(cov):
-    """Return what a covariance matrix of B variables says about their average.
+    """Return what a covariance matrix of B >= 2 variables, shape (B, B), says about their average.
 
-    Parameters
-    ----------
-    cov : array of shape (B, B)
-        Symmetric; fractions stay fractions. B is at least 2.
+    The result is an ``Averaging``. Fractions stay fractions.
 
-    Returns
-    -------
-    Averaging
-        With correlation NaN if nothing varies.
-
-    References
-    ----------
     Book: forests-averaging-variance.
 
-    Examples
-    --------
     >>> float(averaging([[1.0, 0.5], [0.5, 1.0]]).variance)
     0.75
     """
@@ -208,23 +169,11 @@ def averaging(cov):
 def averaging_over_runs(P):
     """Return the same for B models from R runs, averaged over m points.
 
-    Parameters
-    ----------
-    P : array of shape (R, B, m)
-        Prediction of model b of run r at point x; each run has a training sample of its own. The
-        moments are those over the runs, with divisor R - 1.
+    P[r, b, x], of shape (R, B, m), is the prediction of model b of run r at point x; each run has a
+    training sample of its own. The moments are those over the runs, with divisor R - 1.
 
-    Returns
-    -------
-    Averaging
-        With correlation NaN if nothing varies.
-
-    References
-    ----------
     Book: forests-averaging-variance.
 
-    Examples
-    --------
     >>> averaging_over_runs([[[0.0], [0.0]], [[2.0], [2.0]]])[:2]
     (2.0, 2.0)
     """
@@ -248,24 +197,16 @@ _DRAWS = 1e8  # their numbers take a gigabyte
 def bootstrap_indices(n, rng, size=None, w=None):
     """Return ``size`` rows out of n, drawn independently and with replacement.
 
+    Book: forests-bootstrap-sample. Efron (1979), Annals of Statistics 7, 1-26.
+
     Parameters
     ----------
     n : int
-        Number of rows.
     rng : numpy.random.Generator
     size : int
-        Number of draws; by default n, or the sum of whole weights, or the number of rows of
-        positive weight.
+        By default n, or the sum of whole weights, or the number of rows of positive weight.
     w : array of shape (n,)
         Row i is drawn with probability w_i / sum of w. A whole number means so many equal rows.
-
-    Returns
-    -------
-    array of int of shape (size,)
-
-    References
-    ----------
-    Book: forests-bootstrap-sample. Efron (1979), Annals of Statistics 7, 1-26.
 
     Examples
     --------
@@ -297,22 +238,10 @@ def _draws(w):
 def oob_probability(n, size=None):
     """Return (1 - 1/n)^size, the probability that ``size`` draws out of n miss a given row.
 
-    Parameters
-    ----------
-    n : int
-    size : int
-        n by default.
+    By default ``size`` is n.
 
-    Returns
-    -------
-    float
-
-    References
-    ----------
     Book: forests-bootstrap-oob-probability.
 
-    Examples
-    --------
     >>> oob_probability(2)
     0.25
     """
@@ -324,18 +253,6 @@ def oob_probability(n, size=None):
 def expected_distinct(n, size=None):
     """Return n (1 - (1 - 1/n)^size), the expected number of different rows in a bootstrap sample.
 
-    Parameters
-    ----------
-    n : int
-    size : int
-        n by default.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
     >>> expected_distinct(2)
     1.5
     """
@@ -348,13 +265,14 @@ def expected_distinct(n, size=None):
 def plant(rng, X, y, factor, order, draws, least, options):
     """Draw a bootstrap sample, grow a tree on it, and return the tree and the copies of each row.
 
+    Book: forests-random-forest.
+
     Parameters
     ----------
     rng : numpy.random.Generator
         Of this tree alone.
-    X, y : arrays of shape (n, d) and (n,)
-    factor : array of shape (n,)
-        Weight of one copy of each row.
+    X, y, factor : arrays of shape (n, d), (n,) and (n,)
+        The sample, and the weight of one copy of each row.
     order : array of int of shape (d, n)
         ``presort(X)``, which serves all trees: a row drawn twice is a row of weight 2.
     draws : list of (w, size)
@@ -363,18 +281,7 @@ def plant(rng, X, y, factor, order, draws, least, options):
         Share of the sample's weight that each leaf must have.
     options : dict
         Further arguments of ``mllib.trees.grow``.
-
-    Returns
-    -------
-    tree : Tree
-    copies : array of int of shape (n,)
-
-    References
-    ----------
-    Book: forests-random-forest.
     """
-    factor = check_sample_weight(factor, len(y), "factor")
-    check_scalar(least, "least", low=0, high=1)
     copies = np.zeros(len(y), dtype=int) if draws else (factor > 0).astype(int)
     for w, size in draws:
         copies += np.bincount(bootstrap_indices(len(y), rng, size, w), minlength=len(y))
@@ -383,43 +290,25 @@ def plant(rng, X, y, factor, order, draws, least, options):
 
 
 def grow_forest(
-    X,
-    y,
-    w=None,
-    *,
-    rng,
-    n_trees=100,
-    n_classes=None,
-    criterion="squared_error",
-    max_features=None,
-    bootstrap=True,
-    max_samples=None,
-    factor=None,
-    min_weight_fraction_leaf=0.0,
-    workers=1,
-    **limits,
-):
+    X, y, w=None, *, rng, n_trees=100, n_classes=None, criterion="squared_error", bootstrap=True,
+    max_samples=None, factor=None, min_weight_fraction_leaf=0.0, workers=1, **limits,
+):  # fmt: skip
     """Return a random forest: each tree on a bootstrap sample, each split among random columns.
 
     Each tree has a generator of its own, spawned from ``rng``: the forest does not depend on
     ``workers``. It does not depend on the order of the rows either.
 
+    Book: forests-random-forest. Breiman (2001), Machine Learning 45, p. 11.
+
     Parameters
     ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
-        Targets, or class indices below ``n_classes``.
+    X, y, n_classes, criterion :
+        As in ``mllib.trees.grow``.
     w : array of shape (n,)
         Whole weights mean so many equal rows; other weights are probabilities of being drawn.
         Without a bootstrap they are the weights of ``mllib.trees.grow``.
     rng : numpy.random.Generator
     n_trees : int
-        B.
-    n_classes : int
-        K for classes; None for regression.
-    criterion : {"squared_error", "gini", "entropy"}
-    max_features : int
-        Columns looked at in each node; None takes all, which is bagging.
     bootstrap : bool or "balanced"
         Whether each tree gets a bootstrap sample; "balanced" draws from each class as many rows
         as the smallest class has.
@@ -429,19 +318,10 @@ def grow_forest(
         Further weight of each copy of a row in the tree, such as one for its class.
     min_weight_fraction_leaf : float
         Share of the weight of a tree's sample that each leaf must have, at most one half.
-    workers : int or map-like callable
-        As in ``mllib.core.parallel.map_over``.
+    workers : see ``mllib.core``
     **limits
-        ``max_depth``, ``min_samples_split``, ``min_samples_leaf``, ``min_impurity_decrease`` of
-        ``mllib.trees.grow``.
-
-    Returns
-    -------
-    Forest
-
-    References
-    ----------
-    Book: forests-random-forest. Breiman (2001), Machine Learning 45, p. 11.
+        ``max_features``, None for bagging, ``max_depth``, ``min_samples_split``,
+        ``min_samples_leaf`` and ``min_impurity_decrease`` of ``mllib.trees.grow``.
 
     Examples
     --------
@@ -449,25 +329,18 @@ def grow_forest(
     >>> len(forest.trees), forest.copies.sum(axis=1).tolist()
     (3, [2, 2, 2])
     """
-    X, y, w = _check_sample(X, y, w, n_classes, criterion)
+    X, y, w = check_sample(X, y, w, n_classes, criterion)
     check_rng(rng)
     check_scalar(n_trees, "n_trees", low=1, integer=True)
     least = check_scalar(min_weight_fraction_leaf, "min_weight_fraction_leaf", low=0, high=0.5)
-    factor = np.ones(len(y)) if factor is None else check_vector(factor, "factor", length=len(y))
+    factor = check_sample_weight(factor, len(y), "factor", ones=True)
     rows = np.lexsort(np.vstack([X.T, y]))  # one order for all orders of the rows
     X, y, w, factor = X[rows], y[rows], w[rows], factor[rows]
     draws = _plan(y, w, n_classes, bootstrap, max_samples)
-    limits |= {"n_classes": n_classes, "criterion": criterion, "max_features": max_features}
     one = partial(
-        plant,
-        X=X,
-        y=y,
-        factor=factor if draws else factor * w,
-        order=presort(X),
-        draws=draws,
-        least=least,
-        options=limits,
-    )
+        plant, X=X, y=y, factor=factor if draws else factor * w, order=presort(X), draws=draws,
+        least=least, options=limits | {"n_classes": n_classes, "criterion": criterion},
+    )  # fmt: skip
     grown = map_over(one, rng.spawn(n_trees), workers)
     copies = np.empty((n_trees, len(y)), dtype=np.int32)
     copies[:, rows] = [copies for _, copies in grown]
@@ -476,41 +349,33 @@ def grow_forest(
 
 def _plan(y, w, n_classes, bootstrap, max_samples):
     """Return the list of (weights, number of draws) of each bootstrap sample."""
-    if isinstance(bootstrap, str):
+    balanced = isinstance(bootstrap, str)
+    if balanced:
         check_choice(bootstrap, "bootstrap", ("balanced",))
         if n_classes is None:
             raise ValueError("bootstrap='balanced' needs classes: use True for regression.")
-    elif not isinstance(bootstrap, (bool, np.bool_)):
-        raise ValueError(f"bootstrap must be True, False or 'balanced', got {bootstrap!r}.")
-    if bootstrap in (False, "balanced") and max_samples is not None:
+    else:
+        check_flag(bootstrap, "bootstrap")
+    if (balanced or not bootstrap) and max_samples is not None:
         raise ValueError("max_samples needs bootstrap=True: leave it None.")
     if not bootstrap:
         return []
+    if balanced:
+        groups = [w * (y == k) for k in range(n_classes)]
+        groups = [group for group in groups if group.any()]
+        return [(group, min(map(_draws, groups))) for group in groups]
     size = _draws(w)
     if isinstance(max_samples, (float, np.floating)):
         check_scalar(max_samples, "max_samples", low=0, high=1, open_low=True)
         size = max(1, round(max_samples * size))
     elif max_samples is not None:
         size = check_scalar(max_samples, "max_samples", low=1, high=size, integer=True)
-    if bootstrap is not True and bootstrap == "balanced":
-        groups = [w * (y == k) for k in range(n_classes)]
-        groups = [group for group in groups if group.any()]
-        return [(group, min(map(_draws, groups))) for group in groups]
     return [(w, size)]
 
 
-def _leaves(tree, X):
-    leaf = np.empty(len(X), dtype=np.int64)
-    find_leaves(X, tree.feature, tree.threshold, tree.left, tree.right, leaf)
-    return leaf
-
-
-def _check_points(forest, X, rows=False):
-    X = np.ascontiguousarray(check_array(X))
-    needed = max(int(tree.feature.max()) for tree in forest.trees) + 1
-    if X.shape[1] < needed:
-        raise ValueError(f"X must have at least {needed} columns, got {X.shape[1]}.")
-    if rows and len(X) != forest.copies.shape[1]:
+def _check_training_rows(forest, X):
+    X = check_points(X, forest.trees)
+    if len(X) != forest.copies.shape[1]:
         raise ValueError(
             f"X must hold the {forest.copies.shape[1]} training rows in their order, got {len(X)}."
         )
@@ -520,81 +385,49 @@ def _check_points(forest, X, rows=False):
 def forest_values(forest, X):
     """Return the mean over the trees of the value of each row's leaf.
 
-    Parameters
-    ----------
-    forest : Forest
-    X : array of shape (m, d)
+    These are class shares, shape (m, K), or targets, shape (m, 1).
 
-    Returns
-    -------
-    array of shape (m, K) or (m, 1)
-        Mean class shares, or mean targets.
-
-    References
-    ----------
     Book: forests-forest-prediction.
 
-    Examples
-    --------
     >>> forest = grow_forest([[0.0], [1.0]], [5.0, 5.0], n_trees=3, rng=np.random.default_rng(0))
     >>> forest_values(forest, [[0.3]])
     array([[5.]])
     """
-    X = _check_points(forest, X)
+    X = check_points(X, forest.trees)
     total = np.zeros((len(X), forest.n_classes or 1))
     for tree in forest.trees:
-        total += tree.value[_leaves(tree, X)]
+        total += tree.value[leaves_of(tree, X)]
     return total / len(forest.trees)
 
 
 def forest_votes(forest, X):
-    """Return the share of the trees that vote for each class, the first class at a tree's tie.
+    """Return the share of the trees that vote for each class, shape (m, K).
 
-    Parameters
-    ----------
-    forest : Forest
-        Of classes.
-    X : array of shape (m, d)
+    At a tree's tie the first class gets its vote.
 
-    Returns
-    -------
-    array of shape (m, K)
-
-    References
-    ----------
     Book: forests-forest-prediction.
     """
     if forest.n_classes is None:
         raise ValueError("forest must hold trees for classes: take forest_values for regression.")
-    X = _check_points(forest, X)
+    X = check_points(X, forest.trees)
     total = np.zeros((len(X), forest.n_classes))
     for tree in forest.trees:
-        total[np.arange(len(X)), tree.value.argmax(axis=1)[_leaves(tree, X)]] += 1
+        total[np.arange(len(X)), tree.value.argmax(axis=1)[leaves_of(tree, X)]] += 1
     return total / len(forest.trees)
 
 
 def oob_prediction(forest, X):
     """Return, for each training row, the mean over the trees whose sample does not hold it.
 
-    Parameters
-    ----------
-    forest : Forest
-    X : array of shape (n, d)
-        The training rows, in their order.
+    X of shape (n, d) holds the training rows, in their order. The result is an ``OutOfBag``.
 
-    Returns
-    -------
-    OutOfBag
-
-    References
-    ----------
     Book: forests-oob-error.
     """
-    X = _check_points(forest, X, rows=True)
+    X = _check_training_rows(forest, X)
     total, number = np.zeros((len(X), forest.n_classes or 1)), np.zeros(len(X), dtype=int)
     for tree, copies in zip(forest.trees, forest.copies):
         out = np.flatnonzero(copies == 0)
-        total[out] += tree.value[_leaves(tree, X[out])]
+        total[out] += tree.value[leaves_of(tree, X[out])]
         number[out] += 1
     value = np.full_like(total, np.nan)
     seen = number > 0
@@ -605,30 +438,19 @@ def oob_prediction(forest, X):
 def oob_error(forest, X, y, w=None):
     """Return the out-of-bag error: the share of wrong classes, or the mean squared error.
 
+    Book: forests-oob-error. Breiman (2001), section 3.1.
+
     Parameters
     ----------
     forest : Forest
     X, y : arrays of shape (n, d) and (n,)
-        The training rows, in their order.
+        The training rows, in their order; at least one must be out of bag for some tree.
     w : array of shape (n,)
         Weights of the rows in the mean.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If no row is out of bag for any tree.
-
-    References
-    ----------
-    Book: forests-oob-error. Breiman (2001), section 3.1.
     """
     value, number = oob_prediction(forest, X)
     y = check_vector(y, "y", length=len(value))
-    w = np.ones(len(y)) if w is None else check_vector(w, "w", length=len(y))
+    w = check_sample_weight(w, len(y), "w", ones=True)
     counted = (number > 0) & (w > 0)
     if not counted.any():
         raise ValueError(
@@ -645,21 +467,10 @@ def _loss(forest, value, y):
 
 
 def gini_importance(forest, d):
-    """Return the mean over the trees of each column's share in the tree's total gain.
+    """Return the mean over the trees of each of d columns' share in the tree's total gain.
 
-    Parameters
-    ----------
-    forest : Forest
-    d : int
-        Number of columns.
+    The entries are at least 0, of sum 1; all are 0 if no tree gains anything.
 
-    Returns
-    -------
-    array of shape (d,)
-        At least 0, of sum 1; all 0 if no tree gains anything.
-
-    References
-    ----------
     Book: forests-gini-importance. Breiman et al. (1984), section 5.3.4.
     """
     total = np.sum([importances(tree, d) for tree in forest.trees], axis=0)
@@ -669,6 +480,11 @@ def gini_importance(forest, d):
 def permutation_importance(forest, X, y, rng, *, repeats=1):
     """Return how much the error of a tree grows when a column of its out-of-bag rows is permuted.
 
+    The result, shape (d,), is the mean over the trees with at least two rows out of bag, and it is
+    an error if there are none. A column that no tree tests has 0.
+
+    Book: forests-permutation-importance. Breiman (2001), section 10.
+
     Parameters
     ----------
     forest : Forest
@@ -677,22 +493,8 @@ def permutation_importance(forest, X, y, rng, *, repeats=1):
     rng : numpy.random.Generator
     repeats : int
         Permutations for each tree and column.
-
-    Returns
-    -------
-    array of shape (d,)
-        Mean over the trees with at least two rows out of bag; a column that no tree tests has 0.
-
-    Raises
-    ------
-    ValueError
-        If no tree has two rows out of bag.
-
-    References
-    ----------
-    Book: forests-permutation-importance. Breiman (2001), section 10.
     """
-    X = _check_points(forest, X, rows=True)
+    X = _check_training_rows(forest, X)
     y = check_vector(y, "y", length=len(X))
     check_rng(rng)
     check_scalar(repeats, "repeats", low=1, integer=True)
@@ -702,12 +504,12 @@ def permutation_importance(forest, X, y, rng, *, repeats=1):
         if len(Q) < 2:
             continue
         counted += 1
-        before = _loss(forest, tree.value[_leaves(tree, Q)], u).mean()
+        before = _loss(forest, tree.value[leaves_of(tree, Q)], u).mean()
         for j in np.unique(tree.feature[tree.left >= 0]):
             for _ in range(repeats):
                 mixed = Q.copy()
                 mixed[:, j] = rng.permutation(Q[:, j])
-                after = _loss(forest, tree.value[_leaves(tree, mixed)], u).mean()
+                after = _loss(forest, tree.value[leaves_of(tree, mixed)], u).mean()
                 total[j] += (after - before) / repeats
     if not counted:
         raise ValueError("No tree has two rows out of bag: draw fewer rows with max_samples.")
@@ -715,20 +517,8 @@ def permutation_importance(forest, X, y, rng, *, repeats=1):
 
 
 def importance_table(values, names=None):
-    """Return the columns with their importances, the largest first.
+    """Return the list of (name, importance), the largest first; names are numbers by default.
 
-    Parameters
-    ----------
-    values : array of shape (d,)
-    names : list of str
-        Names of the columns; their numbers by default.
-
-    Returns
-    -------
-    list of (name, value)
-
-    Examples
-    --------
     >>> importance_table([0.2, 0.8], ["a", "b"])
     [('b', 0.8), ('a', 0.2)]
     """
@@ -740,73 +530,36 @@ def importance_table(values, names=None):
 
 
 def n_rules(forest):
-    """Return the number of ways from a root to a leaf, over all trees.
-
-    Parameters
-    ----------
-    forest : Forest
-
-    Returns
-    -------
-    int
-    """
+    """Return the number of ways from a root to a leaf, over all trees."""
     return sum(n_leaves(tree) for tree in forest.trees)
 
 
 def proximities(forest, X):
-    """Return the share of the trees in which two rows fall into one leaf.
+    """Return the share of the trees in which two rows fall into one leaf, shape (m, m).
 
-    Parameters
-    ----------
-    forest : Forest
-    X : array of shape (m, d)
-
-    Returns
-    -------
-    array of shape (m, m)
-
-    References
-    ----------
     Book: forests-proximity. Liaw and Wiener (2002), R News 2(3), 18-22.
 
-    Examples
-    --------
     >>> forest = grow_forest([[0.0], [1.0]], [5.0, 5.0], n_trees=3, rng=np.random.default_rng(0))
     >>> proximities(forest, [[0.3], [7.0]]).tolist()
     [[1.0, 1.0], [1.0, 1.0]]
     """
-    X = _check_points(forest, X)
+    X = check_points(X, forest.trees)
     together = np.zeros((len(X), len(X)))
     for tree in forest.trees:
-        leaf = _leaves(tree, X)
+        leaf = leaves_of(tree, X)
         together += leaf[:, None] == leaf
     return together / len(forest.trees)
 
 
 def embed(K, k=2):
-    """Return k coordinates of points whose inner products are K, seen from their mean.
+    """Return k coordinates of n points whose inner products are K, seen from their mean.
 
     The first k columns of V diag(lambda)^(1/2), where V diag(lambda) V^T is K with the mean of
-    each row and column taken away: classical scaling.
+    each row and column taken away: classical scaling. K of shape (n, n) is positive semidefinite.
+    The sign of each column makes its entry of largest absolute value positive.
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        Positive semidefinite.
-    k : int
-        At most n.
-
-    Returns
-    -------
-    array of shape (n, k)
-        The sign of each column makes its entry of largest absolute value positive.
-
-    References
-    ----------
     Book: forests-proximity. Torgerson (1952), Psychometrika 17, 401-419.
 
-    Examples
-    --------
     >>> embed([[1.0, 0.0], [0.0, 1.0]], 1).round(4).tolist()
     [[0.7071], [-0.7071]]
     """
@@ -836,24 +589,19 @@ def _trained(estimator, X, y, s=None):
 def out_of_fold(estimator, X, y, folds, sample_weight=None):
     """Return, for each row, the answer of a copy of the estimator that has not seen its fold.
 
+    Answers are class probabilities, shape (n, K), predicted classes as 0 and 1 where the estimator
+    has no probabilities, or numbers, shape (n, 1); NaN for rows that no fold leaves out.
+
+    Book: forests-stacking. Wolpert (1992), Neural Networks 5, 241-259.
+
     Parameters
     ----------
     estimator : estimator
-        Probabilities are taken where it has them, else predicted classes as 0 and 1, or numbers.
     X, y : arrays of shape (n, d) and (n,)
     folds : list of (train, validation)
         Row numbers, such as ``mllib.model_selection.k_fold`` makes them.
     sample_weight : array of shape (n,), optional
         Weights in training.
-
-    Returns
-    -------
-    array of shape (n, K) or (n, 1)
-        NaN for rows that no fold leaves out.
-
-    References
-    ----------
-    Book: forests-stacking. Wolpert (1992), Neural Networks 5, 241-259.
 
     Examples
     --------
@@ -885,65 +633,23 @@ def _answers(model, X, classes):
 # Estimators ----------------------------------------------------------------------------------
 
 
-def _check_regression(X, y, sample_weight, estimator):
-    X, y = check_array(X), check_targets(y, estimator)
-    if len(X) != len(y):
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: X has {len(X)} "
-            f"rows, y has {len(y)} entries."
-        )
-    return _check_sample(X, y, sample_weight, None, "squared_error", "sample_weight")
-
-
-def _check_classes(X, y, sample_weight, estimator, criterion="gini"):
-    """Return X, the classes of positive weight, their indices and the weights."""
-    X, classes, y = check_X_y(X, y, estimator, min_classes=1)
-    _, y, w = _check_sample(X, y, sample_weight, len(classes), criterion, "sample_weight")
-    present = np.flatnonzero(np.bincount(y.astype(int), w))
-    y = np.searchsorted(present, y).clip(max=len(present) - 1)
-    return X, classes[present], y, w
-
-
-def _n_features(share, d, name="max_features"):
-    """Return the number of columns meant by a number, a share, "sqrt", "log2" or None."""
-    if share is None:
-        return d
-    if isinstance(share, str):
-        check_choice(share, name, ("sqrt", "log2"))
-        return max(1, int(np.sqrt(d) if share == "sqrt" else np.log2(d)))
-    if isinstance(share, (float, np.floating)):
-        return max(1, int(check_scalar(share, name, low=0, high=1, open_low=True) * d))
-    return check_scalar(share, name, low=1, high=d, integer=True)
-
-
 class _RandomForest:
     """What both forests share: growing with their settings, out-of-bag score, reading."""
 
     def _grow(self, X, y, w, n_classes=None, factor=None):
-        check_scalar(self.n_estimators, "n_estimators", low=1, integer=True)
         if self.oob_score and self.bootstrap is False:
             raise ValueError(
                 "oob_score needs bootstrap=True or 'balanced': without it every tree has every row."
             )
         self.forest_ = grow_forest(
-            X,
-            y,
-            w,
-            rng=random_generator(self.random_state),
-            n_trees=self.n_estimators,
-            n_classes=n_classes,
-            criterion=self.criterion,
-            max_features=_n_features(self.max_features, X.shape[1]),
-            bootstrap=self.bootstrap,
-            max_samples=self.max_samples,
-            factor=factor,
-            workers=self.workers,
-            max_depth=self.max_depth,
-            min_samples_split=self.min_samples_split,
-            min_samples_leaf=self.min_samples_leaf,
+            X, y, w, rng=random_generator(self.random_state), n_trees=self.n_estimators,
+            n_classes=n_classes, criterion=self.criterion, max_features=self.max_features,
+            bootstrap=self.bootstrap, max_samples=self.max_samples, factor=factor,
+            workers=self.workers, max_depth=self.max_depth,
+            min_samples_split=self.min_samples_split, min_samples_leaf=self.min_samples_leaf,
             min_weight_fraction_leaf=self.min_weight_fraction_leaf,
             min_impurity_decrease=self.min_impurity_decrease,
-        )
+        )  # fmt: skip
         if self.oob_score:
             error = oob_error(self.forest_, X, y, w)
             total = 1.0 if n_classes else np.average((y - np.average(y, weights=w)) ** 2, weights=w)
@@ -971,27 +677,25 @@ class _RandomForest:
 class RandomForestClassifier(_RandomForest, Classifier):
     """Random forest for classes: the mean of the class shares of many randomised trees.
 
+    Whole numbers as ``sample_weight`` mean repeated rows, exactly; only the out-of-bag answers
+    treat copies of one row as one row, which is right, since they are no new rows.
+
+    Book: forests-random-forest.
+
     Parameters
     ----------
     n_estimators : int
         Number of trees B.
-    criterion : {"gini", "entropy"}
-    max_features : int, float, "sqrt", "log2" or None
-        Columns looked at in each node, drawn at random; a float is a share of all, None all.
-    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf :
-    min_impurity_decrease :
+    criterion, max_features, max_depth, min_samples_split, min_samples_leaf :
+    min_weight_fraction_leaf, min_impurity_decrease :
         As in ``mllib.trees.DecisionTreeClassifier``; rows are counted without their copies.
     bootstrap : bool or "balanced"
         "balanced" draws from each class as many rows as the smallest class has.
     max_samples : int, float or None
         Number of draws, or their share; all by default.
-    class_weight : None, "balanced" or dict
-        Factor for the rows of each class in the trees.
     oob_score : bool
         Whether to compute ``oob_score_`` and ``oob_values_``.
-    random_state : None, int or Generator
-    workers : int or map-like callable
-        As in ``mllib.core.parallel.map_over``; the forest is the same.
+    class_weight, random_state, workers : see ``mllib.core``
 
     Attributes
     ----------
@@ -1004,15 +708,6 @@ class RandomForestClassifier(_RandomForest, Classifier):
     feature_importances_ : array of shape (d,)
     n_features_in_ : int
 
-    Notes
-    -----
-    Whole numbers as ``sample_weight`` mean repeated rows, exactly; only the out-of-bag answers
-    treat copies of one row as one row, which is right, since they are no new rows.
-
-    References
-    ----------
-    Book: forests-random-forest.
-
     Examples
     --------
     >>> X, y = [[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"]
@@ -1021,23 +716,11 @@ class RandomForestClassifier(_RandomForest, Classifier):
     """
 
     def __init__(
-        self,
-        n_estimators=100,
-        *,
-        criterion="gini",
-        max_features="sqrt",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        min_impurity_decrease=0.0,
-        bootstrap=True,
-        max_samples=None,
-        class_weight=None,
-        oob_score=False,
-        random_state=None,
-        workers=1,
-    ):
+        self, n_estimators=100, *, criterion="gini", max_features="sqrt", max_depth=None,
+        min_samples_split=2, min_samples_leaf=1, min_weight_fraction_leaf=0.0,
+        min_impurity_decrease=0.0, bootstrap=True, max_samples=None, class_weight=None,
+        oob_score=False, random_state=None, workers=1,
+    ):  # fmt: skip
         self.n_estimators = n_estimators
         self.criterion = criterion
         self.max_features = max_features
@@ -1056,10 +739,9 @@ class RandomForestClassifier(_RandomForest, Classifier):
     def fit(self, X, y, sample_weight=None):
         """Grow the forest; return self."""
         begin_fit(self, X)
-        X, classes, y, w = _check_classes(X, y, sample_weight, type(self).__name__, self.criterion)
-        factor = class_factors(self.class_weight, classes, y, w)
-        self.classes_ = classes
-        return self._grow(X, y, w, len(classes), factor)
+        X, self.classes_, y, w = check_classes(X, y, sample_weight, type(self).__name__)
+        factor = class_factors(self.class_weight, self.classes_, y, w)
+        return self._grow(X, y, w, len(self.classes_), factor)
 
     def predict_proba(self, X):
         """Return the mean over the trees of the class shares in each row's leaf, shape (m, K)."""
@@ -1074,53 +756,23 @@ class RandomForestClassifier(_RandomForest, Classifier):
 class RandomForestRegressor(_RandomForest, Regressor):
     """Random forest for numbers: the mean of many randomised regression trees.
 
-    Parameters
-    ----------
-    n_estimators, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf :
-    min_impurity_decrease, max_samples, oob_score, random_state, workers :
-        As in ``RandomForestClassifier``.
-    criterion : {"squared_error"}
-    max_features : int, float, "sqrt", "log2" or None
-        Columns looked at in each node; by default a third of all.
-    bootstrap : bool
+    Parameters and attributes are those of ``RandomForestClassifier``, without classes. The
+    criterion is "squared_error", by default a node looks at a third of the columns, and
+    ``oob_score_`` is the R^2 of ``oob_values_``, shape (n, 1).
 
-    Attributes
-    ----------
-    forest_ : Forest
-    oob_score_ : float
-        R^2 of the out-of-bag answers.
-    oob_values_ : array of shape (n, 1)
-    feature_importances_ : array of shape (d,)
-    n_features_in_ : int
-
-    References
-    ----------
     Book: forests-random-forest.
 
-    Examples
-    --------
     >>> forest = RandomForestRegressor(10, bootstrap=False).fit([[0.0], [1.0]], [5.0, 7.0])
     >>> forest.predict([[0.2], [3.0]])
     array([5., 7.])
     """
 
     def __init__(
-        self,
-        n_estimators=100,
-        *,
-        criterion="squared_error",
-        max_features=1 / 3,
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        min_impurity_decrease=0.0,
-        bootstrap=True,
-        max_samples=None,
-        oob_score=False,
-        random_state=None,
-        workers=1,
-    ):
+        self, n_estimators=100, *, criterion="squared_error", max_features=1 / 3, max_depth=None,
+        min_samples_split=2, min_samples_leaf=1, min_weight_fraction_leaf=0.0,
+        min_impurity_decrease=0.0, bootstrap=True, max_samples=None, oob_score=False,
+        random_state=None, workers=1,
+    ):  # fmt: skip
         self.n_estimators = n_estimators
         self.criterion = criterion
         self.max_features = max_features
@@ -1138,8 +790,7 @@ class RandomForestRegressor(_RandomForest, Regressor):
     def fit(self, X, y, sample_weight=None):
         """Grow the forest; return self."""
         begin_fit(self, X)
-        X, y, w = _check_regression(X, y, sample_weight, type(self).__name__)
-        check_choice(self.criterion, "criterion", ("squared_error",))
+        X, y, w = check_regression(X, y, sample_weight, type(self).__name__)
         return self._grow(X, y, w)
 
     def predict(self, X):
@@ -1147,10 +798,10 @@ class RandomForestRegressor(_RandomForest, Regressor):
         return self._values(X)[:, 0]
 
 
-def _fit_on_sample(rng, estimator, X, y, w, size, n_columns):
+def _fit_on_sample(rng, estimator, X, y, w, size, width):
     """Fit a copy on a bootstrap sample of the rows and a random set of columns; return both."""
     rows = bootstrap_indices(len(X), rng, size, w)
-    columns = np.sort(rng.permutation(X.shape[1])[:n_columns])
+    columns = np.sort(rng.permutation(X.shape[1])[:width])
     model = deepcopy(estimator)
     if getattr(model, "random_state", 0) is None:
         model.set_params(random_state=rng)
@@ -1161,15 +812,9 @@ class _Bagging:
     """What both kinds of bagging share."""
 
     def __init__(
-        self,
-        estimator=None,
-        n_estimators=50,
-        *,
-        max_features=None,
-        max_samples=None,
-        random_state=None,
-        workers=1,
-    ):
+        self, estimator=None, n_estimators=50, *, max_features=None, max_samples=None,
+        random_state=None, workers=1,
+    ):  # fmt: skip
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.max_features = max_features
@@ -1178,27 +823,28 @@ class _Bagging:
         self.workers = workers
 
     def _fit_all(self, X, y, w, n_classes, default):
-        check_scalar(self.n_estimators, "n_estimators", low=1, integer=True)
         estimator = default if self.estimator is None else self.estimator
         rows = np.lexsort(np.vstack([X.T, y]))  # one order for all orders of the rows
         ((w, size),) = _plan(y[rows], w[rows], n_classes, True, self.max_samples)
-        width = _n_features(self.max_features, X.shape[1])
+        width = n_columns(self.max_features, X.shape[1])
         one = partial(_fit_on_sample, estimator=estimator, X=X[rows], y=y[rows], w=w, size=size,
-                      n_columns=width)  # fmt: skip
+                      width=width)  # fmt: skip
         spawned = random_generator(self.random_state).spawn(self.n_estimators)
-        models = map_over(one, spawned, self.workers)
-        self.estimators_ = [model for model, _ in models]
-        self.columns_ = [columns for _, columns in models]
+        fitted = map_over(one, spawned, self.workers)
+        self.estimators_, self.columns_ = (list(part) for part in zip(*fitted))
         self.n_features_in_ = X.shape[1]
         return self
 
     def _mean(self, X, classes):
+        X = check_features(self, X)
         pairs = zip(self.estimators_, self.columns_)
         return sum(_answers(m, X[:, c], classes) for m, c in pairs) / len(self.estimators_)
 
 
 class BaggingClassifier(_Bagging, Classifier):
     """Bagging for classes: the mean of the shares of models fitted to bootstrap samples.
+
+    Book: forests-bagging. Breiman (1996), Machine Learning 24, 123-140.
 
     Parameters
     ----------
@@ -1210,8 +856,7 @@ class BaggingClassifier(_Bagging, Classifier):
         Columns drawn once for each *model*: the random subspace method. All by default.
     max_samples : int, float or None
         Number of draws, or their share; all by default.
-    random_state : None, int or Generator
-    workers : int or map-like callable
+    random_state, workers : see ``mllib.core``
 
     Attributes
     ----------
@@ -1220,10 +865,6 @@ class BaggingClassifier(_Bagging, Classifier):
         The columns of each model.
     classes_ : array of shape (K,)
     n_features_in_ : int
-
-    References
-    ----------
-    Book: forests-bagging. Breiman (1996), Machine Learning 24, 123-140.
 
     Examples
     --------
@@ -1235,12 +876,12 @@ class BaggingClassifier(_Bagging, Classifier):
     def fit(self, X, y, sample_weight=None):
         """Fit the models; a whole weight means so many equal rows. Return self."""
         begin_fit(self, X)
-        X, self.classes_, y, w = _check_classes(X, y, sample_weight, type(self).__name__)
+        X, self.classes_, y, w = check_classes(X, y, sample_weight, type(self).__name__)
         return self._fit_all(X, y, w, len(self.classes_), DecisionTreeClassifier())
 
     def predict_proba(self, X):
         """Return the mean of the models' shares, shape (m, K)."""
-        X = check_features(self, X)
+        check_fitted(self)
         return self._mean(X, np.arange(len(self.classes_)))
 
     def predict(self, X):
@@ -1252,25 +893,11 @@ class BaggingClassifier(_Bagging, Classifier):
 class BaggingRegressor(_Bagging, Regressor):
     """Bagging for numbers: the mean of models fitted to bootstrap samples.
 
-    Parameters
-    ----------
-    estimator : regressor
-        By default a full regression tree.
-    n_estimators, max_features, max_samples, random_state, workers :
-        As in ``BaggingClassifier``.
+    Parameters and attributes are those of ``BaggingClassifier``, without classes; by default the
+    models are full regression trees.
 
-    Attributes
-    ----------
-    estimators_ : list of regressors
-    columns_ : list of arrays of int
-    n_features_in_ : int
-
-    References
-    ----------
     Book: forests-bagging.
 
-    Examples
-    --------
     >>> BaggingRegressor(random_state=0).fit([[0.0], [1.0]], [5.0, 5.0]).predict([[0.3]])
     array([5.])
     """
@@ -1278,12 +905,11 @@ class BaggingRegressor(_Bagging, Regressor):
     def fit(self, X, y, sample_weight=None):
         """Fit the models; a whole weight means so many equal rows. Return self."""
         begin_fit(self, X)
-        X, y, w = _check_regression(X, y, sample_weight, type(self).__name__)
+        X, y, w = check_regression(X, y, sample_weight, type(self).__name__)
         return self._fit_all(X, y, w, None, DecisionTreeRegressor())
 
     def predict(self, X):
         """Return the mean of the models' answers, shape (m,)."""
-        X = check_features(self, X)
         return self._mean(X, None)[:, 0]
 
 
@@ -1296,12 +922,15 @@ class _Stacking:
         self.cv = cv
         self.random_state = random_state
 
-    def _fit_all(self, X, y, s, rows, labels, models, final):
+    def _fit_all(self, X, y, s, rows, labels, tree, neighbours, final):
+        total = len(X) if s is None else int(s.sum())
+        models = [tree, neighbours(min(5, max(1, total // 2)))]
         models = models if self.estimators is None else list(self.estimators)
         if not models:
             raise ValueError("estimators must hold at least one model.")
-        if isinstance(self.cv, (list, tuple)):
-            folds = [tuple(_places(part, rows) for part in fold) for fold in self.cv]
+        if isinstance(self.cv, (list, tuple)):  # row numbers, some of them of rows of weight 0
+            here = lambda part: np.searchsorted(rows, np.intersect1d(part, rows))  # noqa: E731
+            folds = [tuple(map(here, fold)) for fold in self.cv]
         else:
             check_scalar(self.cv, "cv", low=2, integer=True)
             rng = random_generator(self.random_state)
@@ -1319,18 +948,10 @@ class _Stacking:
         return np.column_stack([_answers(model, X, classes) for model in self.estimators_])
 
 
-def _total(X, s):
-    """Return the number of rows, counted with their weights."""
-    return len(X) if s is None else s.sum()
-
-
-def _places(numbers, rows):
-    """Return where the numbers stand in the sorted ``rows``, without those that are not there."""
-    return np.searchsorted(rows, np.intersect1d(numbers, rows))
-
-
 class StackingClassifier(_Stacking, Classifier):
     """Stacking for classes: a model that learns from the out-of-fold answers of other models.
+
+    Book: forests-stacking.
 
     Parameters
     ----------
@@ -1340,7 +961,7 @@ class StackingClassifier(_Stacking, Classifier):
         By default ``LogisticRegression()``; its inputs are the class shares of all models.
     cv : int or list of (train, validation)
         Number of folds, in which classes are dealt evenly; or the folds, as row numbers.
-    random_state : None, int or Generator
+    random_state : see ``mllib.core``
         For the division into folds.
 
     Attributes
@@ -1349,10 +970,6 @@ class StackingClassifier(_Stacking, Classifier):
     final_estimator_ : classifier
     classes_ : array of shape (K,)
     n_features_in_ : int
-
-    References
-    ----------
-    Book: forests-stacking.
 
     Examples
     --------
@@ -1370,9 +987,8 @@ class StackingClassifier(_Stacking, Classifier):
         begin_fit(self, X)
         name = type(self).__name__
         X, self.classes_, y, s, rows = check_weighted_X_y(X, y, sample_weight, None, name)
-        near = KNeighborsClassifier(min(5, max(1, int(_total(X, s)) // 2)))
-        models = [DecisionTreeClassifier(), near]
-        return self._fit_all(X, y, s, rows, y, models, LogisticRegression())
+        models = DecisionTreeClassifier(), KNeighborsClassifier, LogisticRegression()
+        return self._fit_all(X, y, s, rows, y, *models)
 
     def predict_proba(self, X):
         """Return the probabilities of the model on top, shape (m, K)."""
@@ -1388,27 +1004,11 @@ class StackingClassifier(_Stacking, Classifier):
 class StackingRegressor(_Stacking, Regressor):
     """Stacking for numbers: a model that learns from the out-of-fold answers of other models.
 
-    Parameters
-    ----------
-    estimators : list of regressors
-        By default a regression tree and 5 nearest neighbours.
-    final_estimator : regressor
-        By default ``LinearRegression()``.
-    cv, random_state :
-        As in ``StackingClassifier``.
+    Parameters and attributes are those of ``StackingClassifier``, without classes; the defaults
+    are regressors, on top ``LinearRegression()``.
 
-    Attributes
-    ----------
-    estimators_ : list of regressors, fitted to all rows
-    final_estimator_ : regressor
-    n_features_in_ : int
-
-    References
-    ----------
     Book: forests-stacking.
 
-    Examples
-    --------
     >>> X = np.arange(12.0)[:, None]
     >>> model = StackingRegressor([LinearRegression()], random_state=0).fit(X, 2 * X[:, 0])
     >>> model.predict([[20.0]]).round(6)
@@ -1418,16 +1018,13 @@ class StackingRegressor(_Stacking, Regressor):
     def fit(self, X, y, sample_weight=None):
         """Fit the models and the model on top; weights are as in ``StackingClassifier``."""
         begin_fit(self, X)
-        X, y, _ = _check_regression(X, y, None, type(self).__name__)
-        s, rows = check_sample_weight(sample_weight, len(X)), np.arange(len(X))
-        if s is not None:
-            rows = np.flatnonzero(s)
-            X, y, s = X[rows], y[rows], s[rows]
+        X, y, w = check_regression(X, y, sample_weight, type(self).__name__)
+        rows = np.flatnonzero(w)
+        X, y, s = X[rows], y[rows], None if sample_weight is None else w[rows]
         if len(X) < 2:
             raise ValueError(f"X must have at least 2 rows, got {len(X)} sample: folds need them.")
-        near = KNeighborsRegressor(min(5, max(1, int(_total(X, s)) // 2)))
-        models = [DecisionTreeRegressor(), near]
-        return self._fit_all(X, y, s, rows, None, models, LinearRegression())
+        models = DecisionTreeRegressor(), KNeighborsRegressor, LinearRegression()
+        return self._fit_all(X, y, s, rows, None, *models)
 
     def predict(self, X):
         """Return the answers of the model on top, shape (m,)."""

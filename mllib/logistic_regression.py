@@ -12,15 +12,14 @@ from scipy.special import expit
 
 from mllib.core.arrays import (
     check_array,
-    check_labels,
     check_result,
-    check_target_length,
+    check_sample_weight,
     check_vector,
-    class_factors,
+    check_weighted_X_y,
 )
 from mllib.core.compiled import compiled
 from mllib.core.errors import convergence_warning
-from mllib.core.estimators import Classifier, begin_fit, check_features, check_fitted
+from mllib.core.estimators import Classifier, begin_fit, check_features
 from mllib.core.numerics import log_normalise, log_sum_exp
 from mllib.core.scalars import check_choice, check_rng, check_scalar
 
@@ -126,25 +125,29 @@ class ROC(NamedTuple):
     thresholds: np.ndarray  #: t, falling; the first is inf
 
 
-# Checks --------------------------------------------------------------------------------------
+# Functions: checks ---------------------------------------------------------------------------
+
+
+def _binary_labels(y, n):
+    y = check_vector(y, "y", length=n)
+    if not ((y == 0) | (y == 1)).all():
+        raise ValueError("y must hold only 0 and 1: turn labels -1 and +1 into (y + 1)/2.")
+    return y
 
 
 def _sample(X, y, weights=None):
     """Return X, labels 0 and 1, and one weight for each example, or say what is wrong with them."""
     X = check_array(X)
-    y = check_vector(y, "y", length=len(X))
-    if not ((y == 0) | (y == 1)).all():
-        raise ValueError("y must hold only 0 and 1: turn labels -1 and +1 into (y + 1)/2.")
-    return X, y, _weights(weights, len(X))
+    s = check_sample_weight(weights, len(X), "weights", ones=True)
+    return X, _binary_labels(y, len(X)), s
 
 
-def _weights(weights, n, name="weights"):
-    if weights is None:
-        return np.ones(n)
-    weights = check_vector(weights, name, length=n)
-    if (weights < 0).any() or not (weights > 0).any():
-        raise ValueError(f"{name} must be at least zero, and one of them above zero.")
-    return weights
+def _softmax_sample(X, Y, weights):
+    X = check_array(X)
+    Y = check_array(Y, "Y")
+    if len(Y) != len(X) or not ((Y == 0) | (Y == 1)).all() or not (Y.sum(axis=1) == 1).all():
+        raise ValueError("Y must have one row for each example, with one 1 and else 0: one_hot(y).")
+    return X, Y, check_sample_weight(weights, len(X), "weights", ones=True)
 
 
 def _penalties(lam, d):
@@ -159,20 +162,16 @@ def _start(w0, d):
     return np.zeros(d) if w0 is None else check_vector(w0, "w0", length=d)
 
 
-def _one_hot_rows(Y, n):
-    Y = check_array(Y, "Y")
-    if len(Y) != n or not ((Y == 0) | (Y == 1)).all() or not (Y.sum(axis=1) == 1).all():
-        raise ValueError("Y must have one row for each example, with one 1 and else 0: one_hot(y).")
-    return Y
+def _check_run(tol, max_iter):
+    check_scalar(tol, "tol", low=0)
+    check_scalar(max_iter, "max_iter", low=1, integer=True)
 
 
 # Functions: the model ------------------------------------------------------------------------
 
 
 def sigmoid(z):
-    """Return sigma(z) = 1 / (1 + e^{-z}), which never overflows.
-
-    NaN in an argument comes out as NaN.
+    """Return sigma(z) = 1 / (1 + e^{-z}), which never overflows; NaN stays NaN.
 
     Examples
     --------
@@ -200,19 +199,14 @@ def logit(p):
 def cross_entropy(w, X, y, weights=None):
     """Return E(w) = sum_i s_i log(1 + exp(-(2 y_i - 1) w^T x_i)), minus the log-likelihood in nats.
 
+    Book: logistic-regression-cross-entropy, logistic-regression-logistic-loss-pm1.
+
     Parameters
     ----------
     w : array of shape (d,)
-    X : array of shape (n, d)
-        Use ``add_intercept`` for an offset.
-    y : array of shape (n,)
-        Labels 0 and 1.
-    weights : array of shape (n,), optional
-        s_i: example i counts as if it stood there s_i times.
-
-    References
-    ----------
-    Book: logistic-regression-cross-entropy, logistic-regression-logistic-loss-pm1.
+    X : array of shape (n, d); use ``add_intercept`` for an offset
+    y : array of shape (n,); labels 0 and 1
+    weights : array of shape (n,), optional; s_i: example i counts as if it stood there s_i times
 
     Examples
     --------
@@ -225,16 +219,11 @@ def cross_entropy(w, X, y, weights=None):
 
 
 def gradient(w, X, y, weights=None):
-    """Return grad E(w) = X^T (p - y) with p = sigma(X w), each example times its weight.
+    """Return grad E(w) = X^T (p - y), shape (d,), with p = sigma(X w), each example times s_i.
 
     Parameters
     ----------
-    w, X, y, weights
-        As ``cross_entropy``.
-
-    Returns
-    -------
-    array of shape (d,)
+    w, X, y, weights : as ``cross_entropy``
     """
     X, y, s = _sample(X, y, weights)
     p = sigmoid(X @ check_vector(w, "w", length=X.shape[1]))
@@ -242,46 +231,23 @@ def gradient(w, X, y, weights=None):
 
 
 def hessian(w, X, weights=None):
-    """Return the Hessian X^T V X of E, where V is diagonal with p_i (1 - p_i), times the weights.
+    """Return the Hessian X^T V X of E, shape (d, d): V is diagonal with s_i p_i (1 - p_i).
 
-    Parameters
-    ----------
-    w : array of shape (d,)
-    X : array of shape (n, d)
-    weights : array of shape (n,), optional
-
-    Returns
-    -------
-    array of shape (d, d)
-        It does not depend on the labels.
+    It does not depend on the labels.
     """
     X = check_array(X)
-    s = _weights(weights, len(X))
+    s = check_sample_weight(weights, len(X), "weights", ones=True)
     p = sigmoid(X @ check_vector(w, "w", length=X.shape[1]))
     return X.T @ ((s * p * (1 - p))[:, None] * X)  # (eq-logistic-regression-hessian)
 
 
 def separation(X, y):
-    """Say whether E has a minimiser, by the direction that decides it (Albert and Anderson).
+    """Return a ``Separation``: whether E has a minimiser, and the direction that says no.
 
     With z_i = (2 y_i - 1) x_i: E has a minimiser exactly if no v has all z_i^T v >= 0 and one of
-    them above 0. The linear programme maximises sum_i u_i subject to z_i^T v >= u_i and
-    0 <= u_i <= 1. Since v may be as long as it likes, each u_i is 0 or 1 at its solution. The
-    solver does not see gaps or overlaps below about 1e-9 of a feature's largest entry.
+    them above 0. The linear programme that decides does not see gaps or overlaps below about 1e-9
+    of a feature's largest entry. X and y are as in ``cross_entropy``.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-        Use ``add_intercept`` for an offset.
-    y : array of shape (n,)
-        Labels 0 and 1.
-
-    Returns
-    -------
-    Separation
-
-    References
-    ----------
     Book: logistic-regression-existence. Albert and Anderson (1984), Biometrika 71, 1-10.
 
     Examples
@@ -290,29 +256,50 @@ def separation(X, y):
     >>> separation(X, [0, 1, 0]).kind, separation(X, [0, 1, 1]).kind
     ('overlap', 'complete')
     """
+    X, y, _ = _sample(X, y)
+    v, separated = _separate((2 * y - 1)[:, None] * X)
+    kind = "complete" if separated.all() else "quasi-complete" if separated.any() else "overlap"
+    return Separation(kind, v if separated.any() else np.zeros(X.shape[1]), separated)
+
+
+def _separate(Z):
+    """Return v with Z v >= 0 and as many of its entries above 0 as there can be, and which.
+
+    The linear programme maximises sum_i u_i subject to z_i^T v >= u_i and 0 <= u_i <= 1. Since v
+    may be as long as it likes, each u_i is 0 or 1 at its solution.
+    """
     from scipy.optimize import linprog
     from scipy.sparse import block_array, csr_array, eye_array
 
-    X, y, _ = _sample(X, y)
-    size = np.abs(X).max(axis=0)
+    (n, d), size = Z.shape, np.abs(Z).max(axis=0)
     size = np.where(size > 0, size, 1.0)
-    n, d = X.shape
-    Z = (2 * y - 1)[:, None] * (X / size)
     answer = linprog(
         np.r_[np.zeros(d), -np.ones(n)],
-        A_ub=block_array([[csr_array(-Z), eye_array(n)]]),
+        A_ub=block_array([[csr_array(-Z / size), eye_array(n)]]),
         b_ub=np.zeros(n),
         bounds=[(None, None)] * d + [(0, 1)] * n,
     )
     if answer.status != 0:
         raise ValueError(f"X and y could not be decided by the linear programme: {answer.message}")
-    separated = answer.x[d:] > 0.5
-    kind = "complete" if separated.all() else "quasi-complete" if separated.any() else "overlap"
-    direction = answer.x[:d] / size if separated.any() else np.zeros(d)
-    return Separation(kind, direction, separated)
+    return answer.x[:d] / size, answer.x[d:] > 0.5
 
 
 # Functions: fitting two classes --------------------------------------------------------------
+
+
+def working_response(w, X, y):
+    """Return z = X w + V^{-1} (y - p) and v = p (1 - p), both of shape (n,).
+
+    One Newton step from w, of shape (d,), ends at the minimiser of sum_i v_i (z_i - x_i^T u)^2.
+    Where a fitted probability is 0 or 1 to machine precision z does not exist: an error says so.
+    """
+    X, y, _ = _sample(X, y)
+    scores = X @ check_vector(w, "w", length=X.shape[1])
+    p = sigmoid(scores)
+    v = p * sigmoid(-scores)
+    if not (v > 0).all():
+        raise ValueError("w must leave every fitted probability inside (0, 1): shorten w.")
+    return scores + (y - p) / v, v  # (eq-logistic-regression-working)
 
 
 def _scaled_solve(H, g):
@@ -335,33 +322,50 @@ def _scaled_solve(H, g):
     return np.where(np.diag(H) > 0, step, 0.0)  # rounding gives a column of zeros no weight
 
 
-def working_response(w, X, y):
-    """Return z = X w + V^{-1} (y - p) and the weights p (1 - p) of the next weighted least squares.
+def _halved(at, start, slope):
+    """Return the first t of 1, 1/2, 1/4, ... at which the objective falls enough, and ``at(t)``.
 
-    Parameters
-    ----------
-    w : array of shape (d,)
-    X : array of shape (n, d)
-    y : array of shape (n,)
-        Labels 0 and 1.
-
-    Returns
-    -------
-    z, v : arrays of shape (n,)
-        One Newton step from w ends at the minimiser of sum_i v_i (z_i - x_i^T u)^2.
-
-    Raises
-    ------
-    ValueError
-        If a fitted probability is 0 or 1 to machine precision: z does not exist there.
+    ``at(t)`` is a tuple whose first entry is the objective, ``start`` at t = 0; where rounding
+    hides the fall the answer is 0 and None.
     """
-    X, y, _ = _sample(X, y)
-    scores = X @ check_vector(w, "w", length=X.shape[1])
-    p = sigmoid(scores)
-    v = p * sigmoid(-scores)
-    if not (v > 0).all():
-        raise ValueError("w must leave every fitted probability inside (0, 1): shorten w.")
-    return scores + (y - p) / v, v  # (eq-logistic-regression-working)
+    t = 1.0
+    while t > 1e-9:
+        end = at(t)
+        if end[0] <= start * (1 + 1e-14) + 1e-4 * t * slope:
+            return t, end
+        t /= 2
+    return 0.0, None
+
+
+def _newton(objective, newton_step, scores, w, tol, max_iter, least):
+    """Minimise by Newton steps; stop where the objective is at most ``least``.
+
+    ``newton_step(w)`` returns the gradient and the step, ``scores`` maps the step to the moves of
+    the scores. On separated data some losses fall like e^{-a}: each step adds about 1 to their
+    scores a and divides the gap by e. Near a minimiser the gap falls ever faster.
+    """
+    path, trace, steps, gap = [w], [objective(w)], [], np.inf
+
+    def at(t):
+        return objective(w + t * step), w + t * step
+
+    while True:
+        g, step = newton_step(w)
+        last, gap = gap, -(g @ step) / 2
+        done = gap <= tol * trace[-1] or last / 4 <= gap <= 1e-10 * trace[-1]  # only rounding left
+        if done or len(steps) == max_iter or trace[-1] <= least:
+            break
+        t, end = _halved(at, trace[-1], -2 * gap)
+        if t == 0:
+            break
+        value, w = end
+        path.append(w)
+        trace.append(value)
+        steps.append(t)
+    done = done and (0 <= gap < last / 4 or np.abs(scores(step)).max() < 0.25)
+    path, trace, steps = np.array(path), np.array(trace), np.array(steps)
+    check_result(path.sum() + trace.sum(), "X")
+    return IRLSRun(w, path, trace, steps, float(gap), len(steps), bool(done))
 
 
 def fit_irls(X, y, *, lam=0.0, weights=None, w0=None, tol=1e-20, max_iter=100):
@@ -372,31 +376,17 @@ def fit_irls(X, y, *, lam=0.0, weights=None, w0=None, tol=1e-20, max_iter=100):
     objective no longer falls beyond rounding, and ``converged`` is False unless rounding hides
     that they grow; ``separation`` tells beforehand.
 
+    Book: logistic-regression-irls. Hastie, Tibshirani and Friedman (2009), section 4.4.1.
+
     Parameters
     ----------
-    X : array of shape (n, d)
-        Use ``add_intercept`` for an offset.
-    y : array of shape (n,)
-        Labels 0 and 1.
-    lam : float or array of shape (d,)
-        Penalty of each weight; give the offset a 0.
-    weights : array of shape (n,), optional
-        s_i >= 0: example i counts as if it stood there s_i times.
-    w0 : array of shape (d,), optional
-        Start; 0 by default.
+    X, y, weights : as ``cross_entropy``
+    lam : float or array of shape (d,); penalty of each weight; give the offset a 0
+    w0 : array of shape (d,), optional; start; 0 by default
     tol : float
         Stop when the excess over the minimum, estimated by -g^T s / 2, is at most tol times the
-        objective. The units of the inputs do not matter.
-    max_iter : int
-        Steps at most.
-
-    Returns
-    -------
-    IRLSRun
-
-    References
-    ----------
-    Book: logistic-regression-irls. Hastie, Tibshirani and Friedman (2009), section 4.4.1.
+        objective, so that units do not matter.
+    max_iter : see ``mllib.core``
 
     Examples
     --------
@@ -404,84 +394,36 @@ def fit_irls(X, y, *, lam=0.0, weights=None, w0=None, tol=1e-20, max_iter=100):
     array([0.69314718])
     """
     X, y, s = _sample(X, y, weights)
-    lam = _penalties(lam, X.shape[1])
-    check_scalar(tol, "tol", low=0)
-    check_scalar(max_iter, "max_iter", low=1, integer=True)
-    run = _newton(X, y, s, lam, _start(w0, X.shape[1]), tol, max_iter)
-    check_result(run.path.sum() + run.trace.sum(), "X")
-    return run
+    lam, sign = _penalties(lam, X.shape[1]), 1 - 2 * y
+    _check_run(tol, max_iter)
 
+    def objective(w):
+        return s @ np.logaddexp(0, sign * (X @ w)) + lam @ w**2 / 2
 
-def _newton(X, y, s, lam, w, tol, max_iter):
-    """As ``fit_irls``. Scores move along a line with the weights: trying t costs no product."""
-
-    def objective(w, a):
-        return s @ np.logaddexp(0, sign * a) + lam @ w**2 / 2
-
-    sign = 1 - 2 * y
-    a = X @ w
-    path, trace, steps, gap = [w], [objective(w, a)], [], np.inf
-    while True:
-        q = sigmoid(sign * a)  # 1 - P(y_i | x_i), exact also where P rounds to 1
+    def newton_step(w):
+        a = sign * (X @ w)
+        q = sigmoid(a)  # 1 - P(y_i | x_i), exact also where P rounds to 1
         g = X.T @ (s * sign * q) + lam * w
-        B = np.sqrt(s * q * sigmoid(-sign * a))[:, None] * X
-        step = -_scaled_solve(B.T @ B + np.diag(lam), g)  # (eq-logistic-regression-newton)
-        last, gap, along, t = gap, -(g @ step) / 2, X @ step, 1.0
-        done = gap <= tol * trace[-1] or last / 4 <= gap <= 1e-10 * trace[-1]  # only rounding left
-        if done or len(steps) == max_iter or (trace[-1] <= 1e-12 * trace[0] and not lam.any()):
-            break
-        while (
-            objective(w + t * step, a + t * along) > trace[-1] * (1 + 1e-14) - 2e-4 * t * gap
-            and t > 1e-9
-        ):
-            t /= 2
-        if t <= 1e-9:
-            break
-        w, a = w + t * step, a + t * along
-        path.append(w)
-        trace.append(objective(w, a))
-        steps.append(t)
-    path, trace, steps = np.array(path), np.array(trace), np.array(steps)
-    done = done and _at_rest(last, gap, along[s > 0])
-    return IRLSRun(w, path, trace, steps, float(gap), len(steps), bool(done))
+        B = np.sqrt(s * q * sigmoid(-a))[:, None] * X
+        return g, -_scaled_solve(B.T @ B + np.diag(lam), g)  # (eq-logistic-regression-newton)
 
-
-def _at_rest(last, gap, moves):
-    """Return whether the scores of a run with a small gap come to rest.
-
-    Near a minimiser the gap falls ever faster. On separated data some losses fall like e^{-a}: each
-    step adds about 1 to their scores a (to the difference of two, with several classes), and
-    divides the gap by e.
-    """
-    return 0 <= gap < last / 4 or np.abs(moves).max() < 0.25
+    w = _start(w0, X.shape[1])
+    least = 0.0 if lam.any() else 1e-12 * objective(w)
+    return _newton(objective, newton_step, lambda u: X[s > 0] @ u, w, tol, max_iter, least)
 
 
 def fit_gd(X, y, *, eta, lam=0.0, w0=None, tol=1e-6, max_iter=1000):
     """Minimise E(w) + sum_j lam_j w_j^2 / 2 by steps w <- w - eta (X^T (p - y) + lam w).
 
+    Book: logistic-regression-gradient-descent.
+
     Parameters
     ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
-        Labels 0 and 1.
+    X, y, lam, w0 : as ``fit_irls``
     eta : float
         Step size; the objective falls at each step if it is at most 8 / ||X||^2, without penalty.
-    lam : float or array of shape (d,)
-        Penalty of each weight.
-    w0 : array of shape (d,), optional
-        Start; 0 by default.
-    tol : float
-        Stop before a step where the gradient is at most tol long.
-    max_iter : int
-        Steps at most.
-
-    Returns
-    -------
-    GradientRun
-
-    References
-    ----------
-    Book: logistic-regression-gradient-descent.
+    tol : float; stop before a step where the gradient is at most tol long
+    max_iter : see ``mllib.core``
 
     Examples
     --------
@@ -492,8 +434,7 @@ def fit_gd(X, y, *, eta, lam=0.0, w0=None, tol=1e-6, max_iter=1000):
     X, y, _ = _sample(X, y)
     lam = _penalties(lam, X.shape[1])
     check_scalar(eta, "eta", low=0, open_low=True)
-    check_scalar(tol, "tol", low=0)
-    check_scalar(max_iter, "max_iter", low=1, integer=True)
+    _check_run(tol, max_iter)
     w = _start(w0, X.shape[1])
     X, XT = np.ascontiguousarray(X), np.ascontiguousarray(X.T)
     with np.errstate(over="ignore"):  # 1 / (1 + inf) is the right 0
@@ -521,27 +462,16 @@ def _gradient_steps(X, XT, y, eta, lam, w, tol, max_iter):
 def fit_sgd(X, y, *, eta, epochs=10, w0=None, rng):
     """Run w <- w + eta_t (y_i - p_i) x_i over the examples, in a new random order in each pass.
 
+    ``converged`` is always False: no criterion is tested.
+
+    Book: logistic-regression-sgd, optimization-sgd.
+
     Parameters
     ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
-        Labels 0 and 1.
-    eta : float or callable
-        Step size, or ``eta(t)`` for the updates t = 0, 1, 2, ...
-    epochs : int
-        Passes.
-    w0 : array of shape (d,), optional
-        Start; 0 by default.
+    X, y, w0 : as ``fit_irls``
+    eta : float or callable; step size, or ``eta(t)`` for the updates t = 0, 1, 2, ...
+    epochs : int; passes
     rng : numpy.random.Generator
-
-    Returns
-    -------
-    GradientRun
-        ``converged`` is always False: no criterion is tested.
-
-    References
-    ----------
-    Book: logistic-regression-sgd, optimization-sgd.
     """
     X, y, _ = _sample(X, y)
     step_size = eta if callable(eta) else lambda t: eta
@@ -562,33 +492,20 @@ def kkt_residuals(w, X, y, lam, *, penalty="l2", weights=None):
     With g = grad E(w): |g_j + lam_j w_j| for "l2"; for "l1" |g_j + lam_j sign(w_j)| where
     w_j != 0 and max(|g_j| - lam_j, 0) elsewhere.
 
+    Book: logistic-regression-penalty-optimality.
+
     Parameters
     ----------
     w : array of shape (d,)
-    X : array of shape (n, d)
-    y : array of shape (n,)
-        Labels 0 and 1.
-    lam : float or array of shape (d,)
-        Penalty of each weight; the offset has 0.
+    X, y, lam, weights : as ``fit_irls``
     penalty : {"l2", "l1"}
-    weights : array of shape (n,), optional
-
-    Returns
-    -------
-    array of shape (d,)
-
-    References
-    ----------
-    Book: logistic-regression-penalty-optimality.
     """
     X, y, s = _sample(X, y, weights)
     w = check_vector(w, "w", length=X.shape[1])
     lam = _penalties(lam, X.shape[1])
     check_choice(penalty, "penalty", ("l2", "l1"))
     g = gradient(w, X, y, s)
-    if penalty == "l2":
-        return np.abs(g + lam * w)
-    return _l1_residuals(w, g, lam)
+    return np.abs(g + lam * w) if penalty == "l2" else _l1_residuals(w, g, lam)
 
 
 def _l1_residuals(w, g, lam):
@@ -601,72 +518,53 @@ def fit_l1(X, y, lam, *, weights=None, w0=None, tol=1e-10, max_iter=200):
     Each step replaces E by its quadratic expansion at w and minimises the sum with the penalty
     by coordinate descent, over the weights that are not 0 or whose gradient exceeds lam_j.
 
+    Book: logistic-regression-penalty-optimality. Friedman, Hastie and Tibshirani (2010).
+
     Parameters
     ----------
-    X : array of shape (n, d)
-        Use ``add_intercept`` for an offset.
-    y : array of shape (n,)
-        Labels 0 and 1.
+    X, y, weights, w0 : as ``fit_irls``
     lam : float or array of shape (d,)
         Penalty of each weight, one at least above 0; give the offset a 0.
-    weights : array of shape (n,), optional
-        s_i >= 0: example i counts as if it stood there s_i times.
-    w0 : array of shape (d,), optional
-        Start; 0 by default.
-    tol : float
-        Stop when the largest optimality residual is at most tol times the largest penalty.
-    max_iter : int
-        Steps at most.
-
-    Returns
-    -------
-    L1Run
-
-    References
-    ----------
-    Book: logistic-regression-penalty-optimality. Friedman, Hastie and Tibshirani (2010).
+    tol : float; stop when the largest optimality residual is at most tol times the largest penalty
+    max_iter : see ``mllib.core``
     """
     X, y, s = _sample(X, y, weights)
     lam = _penalties(lam, X.shape[1])
     if not (lam > 0).any():
         raise ValueError("lam must be above 0 for some weight: without a penalty use fit_irls.")
-    check_scalar(tol, "tol", low=0)
-    check_scalar(max_iter, "max_iter", low=1, integer=True)
+    _check_run(tol, max_iter)
     w = _start(w0, X.shape[1]).copy()
     w[(lam > 0) & ~X[s > 0].any(axis=0)] = 0.0  # on a column of zeros a weight only costs
-    return _proximal_newton(X, y, s, lam, w, tol, max_iter)
-
-
-def _proximal_newton(X, y, s, lam, w, tol, max_iter):
-    def objective(w, a):
-        return s @ np.logaddexp(0, (1 - 2 * y) * a) + lam @ np.abs(w)
-
     rounding = 1e-14 * (s @ np.abs(X))
-    a = X @ w
-    trace, n_iter = [objective(w, a)], 0
+
+    def objective(w):
+        return s @ np.logaddexp(0, (1 - 2 * y) * (X @ w)) + lam @ np.abs(w)
+
+    def at(t):
+        return objective(w + t * step), w + t * step
+
+    trace = [objective(w)]
     while True:
-        p = sigmoid(a)
+        p = sigmoid(X @ w)
         g = X.T @ (s * (p - y))
         residuals = _l1_residuals(w, g, lam)
         done = (residuals <= tol * lam.max() + rounding).all()
-        if done or n_iter == max_iter:
+        if done or len(trace) > max_iter:
             break
         A = np.flatnonzero((w != 0) | (np.abs(g) >= lam))
         B = np.sqrt(s * p * (1 - p))[:, None] * X[:, A]
-        H = B.T @ B
-        u = quadratic_l1(H, g[A], w[A], lam[A], 1e-3 * residuals.max(), 200)
-        step, t = np.zeros_like(w), 1.0
+        u = quadratic_l1(B.T @ B, g[A], w[A], lam[A], 1e-3 * residuals.max(), 200)
+        step = np.zeros_like(w)
         step[A] = u - w[A]
-        promised, along = g @ step + lam @ (np.abs(w + step) - np.abs(w)), X[:, A] @ step[A]
-        while objective(w + t * step, a + t * along) > trace[-1] + 1e-4 * t * promised and t > 1e-9:
-            t /= 2
-        if t <= 1e-9:  # rounding hides what is left
+        promised = g @ step + lam @ (np.abs(w + step) - np.abs(w))
+        t, end = _halved(at, trace[-1], min(promised, 0.0))
+        if t == 0:  # rounding hides what is left
             done = (residuals <= 1e-6 * lam.max() + rounding).all()
             break
-        w, a, n_iter = w + t * step, a + t * along, n_iter + 1
-        trace.append(objective(w, a))
+        value, w = end
+        trace.append(value)
     worst = float(residuals.max() / lam.max())
-    return L1Run(w, np.array(trace), worst, n_iter, bool(done))
+    return L1Run(w, np.array(trace), worst, len(trace) - 1, bool(done))
 
 
 @compiled
@@ -704,9 +602,7 @@ def quadratic_l1(H, g, w, lam, tol, sweeps):
 
 
 def softmax(A):
-    """Return e^{a_k} / sum_j e^{a_j} along the last axis, which never overflows.
-
-    NaN in an argument comes out as NaN.
+    """Return e^{a_k} / sum_j e^{a_j} along the last axis, which never overflows; NaN stays NaN.
 
     Examples
     --------
@@ -720,56 +616,40 @@ def softmax(A):
 def softmax_loss(W, X, Y, weights=None):
     """Return E(W) = -sum_i s_i sum_k y_ik log p_ik with p = softmax(X W), in nats.
 
+    Book: logistic-regression-softmax-cross-entropy.
+
     Parameters
     ----------
-    W : array of shape (d, K)
-        Column k holds w_k.
+    W : array of shape (d, K); column k holds w_k
     X : array of shape (n, d)
-    Y : array of shape (n, K)
-        One-hot labels.
+    Y : array of shape (n, K); one-hot labels
     weights : array of shape (n,), optional
-
-    References
-    ----------
-    Book: logistic-regression-softmax-cross-entropy.
     """
-    X = check_array(X)
-    Y, s = _one_hot_rows(Y, len(X)), _weights(weights, len(X))
-    A = X @ check_array(W, "W")
+    X, Y, s = _softmax_sample(X, Y, weights)
+    A = X @ check_array(W, "W", any_size=True)
     return float(s @ (log_sum_exp(A) - (Y * A).sum(axis=1)))
 
 
 def softmax_gradient(W, X, Y, weights=None):
-    """Return grad E(W) = X^T (p - Y), column k for w_k, each example times its weight.
+    """Return grad E(W) = X^T (p - Y), shape (d, K), column k for w_k, each example times s_i.
 
     Parameters
     ----------
-    W, X, Y, weights
-        As ``softmax_loss``.
-
-    Returns
-    -------
-    array of shape (d, K)
+    W, X, Y, weights : as ``softmax_loss``
     """
-    X = check_array(X)
-    Y, s = _one_hot_rows(Y, len(X)), _weights(weights, len(X))
-    P = softmax(X @ check_array(W, "W"))
+    X, Y, s = _softmax_sample(X, Y, weights)
+    P = softmax(X @ check_array(W, "W", any_size=True))
     return X.T @ (s[:, None] * (P - Y))  # (eq-logistic-regression-softmax-gradient)
 
 
 def softmax_hessian(W, X, weights=None):
     """Return the Hessian of E in the stacked weights (w_1, ..., w_K), shape (K d, K d).
 
-    Block (k, l) is sum_i s_i p_ik (1[k = l] - p_il) x_i x_i^T.
-
-    Parameters
-    ----------
-    W : array of shape (d, K)
-    X : array of shape (n, d)
-    weights : array of shape (n,), optional
+    Block (k, l) is sum_i s_i p_ik (1[k = l] - p_il) x_i x_i^T; W, X, weights as ``softmax_loss``.
     """
     X = check_array(X)
-    s, P = _weights(weights, len(X)), softmax(X @ check_array(W, "W"))
+    s = check_sample_weight(weights, len(X), "weights", ones=True)
+    P = softmax(X @ check_array(W, "W", any_size=True))
     d, K = X.shape[1], P.shape[1]
     H = np.empty((K, d, K, d))
     for k in range(K):
@@ -786,60 +666,42 @@ def fit_softmax(X, Y, *, lam=0.0, weights=None, W0=None, tol=1e-20, max_iter=100
     The Hessian is singular where nothing is penalised: a common vector added to all w_k changes no
     probability. A step leaves that sum as it is. Without a minimiser, as ``fit_irls``.
 
+    Book: logistic-regression-softmax-training.
+
     Parameters
     ----------
-    X : array of shape (n, d)
-        Use ``add_intercept`` for offsets.
-    Y : array of shape (n, K)
-        One-hot labels.
-    lam : float or array of shape (d,)
-        Penalty of each input's weights; give the offsets a 0.
-    weights : array of shape (n,), optional
-    W0 : array of shape (d, K), optional
-        Start; 0 by default.
-    tol : float
-        As ``fit_irls``.
-    max_iter : int
-        Steps at most.
-
-    Returns
-    -------
-    SoftmaxRun
-
-    References
-    ----------
-    Book: logistic-regression-softmax-training.
+    X, Y, weights : as ``softmax_loss``
+    lam : float or array of shape (d,); penalty of each input's weights; give the offsets a 0
+    W0 : array of shape (d, K), optional; start; 0 by default
+    tol, max_iter : as ``fit_irls``
     """
-    X = check_array(X)
-    Y, s = _one_hot_rows(Y, len(X)), _weights(weights, len(X))
-    lam = _penalties(lam, X.shape[1])
-    check_scalar(tol, "tol", low=0)
-    check_scalar(max_iter, "max_iter", low=1, integer=True)
-    W = np.zeros((X.shape[1], Y.shape[1])) if W0 is None else check_array(W0, "W0")
-    if W.shape != (X.shape[1], Y.shape[1]):
-        raise ValueError(f"W0 must have shape {(X.shape[1], Y.shape[1])}, got {W.shape}.")
+    X, Y, s = _softmax_sample(X, Y, weights)
+    shape = X.shape[1], Y.shape[1]
+    lam = _penalties(lam, shape[0])
+    _check_run(tol, max_iter)
+    W0 = np.zeros(shape) if W0 is None else check_array(W0, "W0", any_size=True)
+    if W0.shape != shape:
+        raise ValueError(f"W0 must have shape {shape}, got {W0.shape}.")
 
-    def objective(W):
-        return softmax_loss(W, X, Y, s) + (lam @ W**2).sum() / 2
+    def matrix(w):  # from the stacked weights
+        return w.reshape(shape[::-1]).T
 
-    trace, n_iter, gap = [objective(W)], 0, np.inf
-    while True:
+    def objective(w):
+        return softmax_loss(matrix(w), X, Y, s) + (lam @ matrix(w) ** 2).sum() / 2
+
+    def newton_step(w):
+        W = matrix(w)
         G = softmax_gradient(W, X, Y, s) + lam[:, None] * W
-        H = softmax_hessian(W, X, s) + np.diag(np.tile(lam, Y.shape[1]))
-        step = -_scaled_solve(H, G.T.ravel()).reshape(G.T.shape).T
+        H = softmax_hessian(W, X, s) + np.diag(np.tile(lam, shape[1]))
+        step = matrix(-_scaled_solve(H, G.T.ravel()))
         step[lam == 0] -= step[lam == 0].mean(axis=1, keepdims=True)  # no common shift
-        last, gap, t = gap, -(G * step).sum() / 2, 1.0
-        done = gap <= tol * trace[-1] or last / 4 <= gap <= 1e-10 * trace[-1]  # only rounding left
-        if done or n_iter == max_iter or (trace[-1] <= 1e-12 * trace[0] and not lam.any()):
-            break
-        while objective(W + t * step) > trace[-1] * (1 + 1e-14) - 2e-4 * t * gap and t > 1e-9:
-            t /= 2
-        if t <= 1e-9:
-            break
-        W, n_iter = W + t * step, n_iter + 1
-        trace.append(objective(W))
-    done = done and _at_rest(last, gap, X[s > 0] @ step)
-    return SoftmaxRun(W, np.array(trace), float(gap), n_iter, bool(done))
+        return G.T.ravel(), step.T.ravel()
+
+    w = W0.T.ravel()
+    least = 0.0 if lam.any() else 1e-12 * objective(w)
+    moves = lambda u: X[s > 0] @ matrix(u)  # noqa: E731
+    run = _newton(objective, newton_step, moves, w, tol, max_iter, least)
+    return SoftmaxRun(matrix(run.w), run.trace, run.gap, run.n_iter, run.converged)
 
 
 # Functions: judging probabilities and scores -------------------------------------------------
@@ -848,17 +710,7 @@ def fit_softmax(X, Y, *, lam=0.0, weights=None, W0=None, tol=1e-20, max_iter=100
 def reliability(y, p, bins=10):
     """Compare predicted probabilities with what happened, in bins of equal width on [0, 1].
 
-    Parameters
-    ----------
-    y : array of shape (n,)
-        Labels 0 and 1.
-    p : array of shape (n,)
-        Predicted probabilities of 1.
-    bins : int
-
-    Returns
-    -------
-    Reliability
+    Takes labels 0 and 1 and probabilities of 1, both of shape (n,); returns a Reliability.
 
     Examples
     --------
@@ -866,7 +718,7 @@ def reliability(y, p, bins=10):
     array([0.5, 1. ])
     """
     p = check_vector(p, "p")
-    _, y, _ = _sample(p[:, None], y)
+    y = _binary_labels(y, len(p))
     if not ((p >= 0) & (p <= 1)).all():
         raise ValueError("p must hold probabilities between 0 and 1.")
     check_scalar(bins, "bins", low=1, integer=True)
@@ -880,16 +732,8 @@ def reliability(y, p, bins=10):
 def roc_curve(y, score):
     """Return the shares of false and true positives of the rule "1 if score >= t", for every t.
 
-    Parameters
-    ----------
-    y : array of shape (n,)
-        Labels 0 and 1, both present.
-    score : array of shape (n,)
-        Larger speaks for 1; only the order matters.
-
-    Returns
-    -------
-    ROC
+    Takes labels 0 and 1, both present, and scores of which only the order matters (larger speaks
+    for 1), both of shape (n,); returns a ROC.
 
     Examples
     --------
@@ -897,7 +741,7 @@ def roc_curve(y, score):
     array([0. , 0.5, 0.5, 1. ])
     """
     score = check_vector(score, "score")
-    _, y, _ = _sample(score[:, None], y)
+    y = _binary_labels(y, len(score))
     if y.min() == y.max():
         raise ValueError("y must hold both classes: one of the two shares has no denominator.")
     thresholds, index = np.unique(-score, return_inverse=True)
@@ -908,18 +752,11 @@ def roc_curve(y, score):
 
 
 def roc_area(y, score):
-    """Return the area under the ROC curve, by trapezia.
+    """Return the area under the ROC curve, by trapezia; y and score as ``roc_curve``.
 
     It is the probability that a random positive has a larger score than a random negative, ties
     counted half.
 
-    Parameters
-    ----------
-    y, score
-        As ``roc_curve``.
-
-    References
-    ----------
     Book: logistic-regression-roc-area. Hanley and McNeil (1982), Radiology 143, 29-36.
 
     Examples
@@ -932,7 +769,7 @@ def roc_area(y, score):
     return float(width @ (curve.true_positives[1:] + curve.true_positives[:-1]) / 2)
 
 
-# Many weights: limited memory ----------------------------------------------------------------
+# Functions: many weights ---------------------------------------------------------------------
 
 
 def _losses(A, Y, s):
@@ -976,31 +813,29 @@ def _lbfgs(X, Y, s, lam, tol, max_iter, memory=10):
     Nocedal and Wright (2006), algorithm 7.4. Scores move along a line with the weights, so trying
     a step length costs no product.
     """
-    W = np.zeros((X.shape[1], Y.shape[1]))
-    A = np.zeros(Y.shape)
-    loss, R = _losses(A, Y, s)
-    f, G, pairs, n_iter = loss, X.T @ R, [], 0
+    W, A, pairs, n_iter = np.zeros((X.shape[1], Y.shape[1])), np.zeros(Y.shape), [], 0
+    f, R = _losses(A, Y, s)
+    G = X.T @ R
+
+    def at(t):
+        loss, R = _losses(A + t * along, Y, s)
+        return loss + (lam @ (W + t * step) ** 2).sum() / 2, R
+
     while True:
         if n_iter % 10 == 0:  # the metric follows the curvature
             P = R / s[:, None] + Y
             solve = _inverse_curvature(X, s * (P * (1 - P)).mean(axis=1), lam)
         step = -_two_loops(G, pairs, solve)
-        slope = (G * step).sum()
+        slope, along = (G * step).sum(), X @ step
         done = -slope / 2 <= tol * f
         if done or n_iter == max_iter:
             break
-        along, t = X @ step, 1.0
-        while t > 1e-9:
-            loss, R = _losses(A + t * along, Y, s)
-            new = loss + (lam @ (W + t * step) ** 2).sum() / 2
-            if new <= f + 1e-4 * t * slope:
-                break
-            t /= 2
-        if t <= 1e-9:  # rounding hides what is left
+        t, end = _halved(at, f, slope)
+        if t == 0:  # rounding hides what is left
             done = -slope / 2 <= 1e-9 * f
             break
         A += t * along
-        W, f, old, n_iter = W + t * step, new, G, n_iter + 1
+        W, (f, R), old, n_iter = W + t * step, end, G, n_iter + 1
         G = X.T @ R + lam[:, None] * W
         change, turn = t * step, G - old
         if (change * turn).sum() > 0:
@@ -1023,35 +858,56 @@ def _two_loops(G, pairs, solve):
     return Q
 
 
+# Functions: is there a fit -------------------------------------------------------------------
+
+
+def _is_separated(A, W, index, s):
+    """Return whether the unpenalised objective has no minimiser, given the weights reached.
+
+    Several classes are separated if the differences of their scores are. The linear programme is
+    asked only if some example is fitted with a probability very near 1, or if a Newton step does
+    not prove that the examples overlap.
+    """
+    if W.shape[1] == 1:
+        W = np.hstack([np.zeros_like(W), W])
+    (n, d), K = A.shape, W.shape[1]
+    own, Y = np.arange(n), np.eye(K)[index]
+    odds = (A @ W) - (A @ W)[own, index][:, None]  # of the classes that did not occur, logarithms
+    if (odds[Y == 0] < 0).all():
+        return True
+    if odds.min() >= -12 and (
+        n > 2e5 or n * (K * d) ** 2 > 2e9 or _step_proves_overlap(A, W, Y, s)
+    ):
+        return False
+    D = np.zeros((n, K, K, d))  # row (i, k) has the score of the own class less that of class k
+    for k in range(K):
+        D[own, k, index] += A
+        D[:, k, k] -= A
+    return bool(_separate(D[Y == 0].reshape(-1, K * d))[1].any())
+
+
+def _step_proves_overlap(A, W, Y, s):
+    """Return whether the Newton step from W shows that no direction separates the classes.
+
+    The gradient is a sum with the weights p_ik > 0 of the classes that did not occur. The step
+    makes it 0 for the weights p_ik (1 + t_ik - sum_l p_il t_il) with the scores t of the step.
+    """
+    P, (d, K) = softmax(A @ W), W.shape
+    g = A.T @ (s[:, None] * (Y - P))
+    T = A @ _scaled_solve(softmax_hessian(W, A, s), g.T.ravel()).reshape(K, d).T
+    return np.where(Y == 1, 0.0, T - (P * T).sum(axis=1)[:, None]).min() > -0.9
+
+
 # Estimators ----------------------------------------------------------------------------------
-
-
-def _training_sample(X, y, sample_weight, name):
-    """Return X, classes, index, weights without the examples of weight 0."""
-    X = check_array(X)
-    classes, index = check_labels(y, name)
-    check_target_length(X, index)
-    s = _weights(sample_weight, len(X), "sample_weight")
-    if (s == 0).any():
-        X, index, s = X[s > 0], index[s > 0], s[s > 0]
-        classes, index = classes[np.unique(index)], np.unique(index, return_inverse=True)[1]
-    if len(classes) < 2:
-        raise ValueError(
-            f"{name} needs at least 2 classes in y, got {len(classes)} class: add samples of "
-            f"another class."
-        )
-    return X, classes, index, s
 
 
 def _with_offset(X, s):
     """Return (1, X - mean) and the weighted mean; a constant column becomes exactly 0."""
-    n, d = X.shape
     mean = s @ X / s.sum()
-    for j in np.flatnonzero(X[0] == X[-1]):
-        if (X[:, j] == X[0, j]).all():
-            mean[j] = X[0, j]  # the mean of equal numbers need not be that number once rounded
-    A = np.empty((n, d + 1))
-    A[:, 0] = 1.0
+    same = np.flatnonzero(X[0] == X[-1])
+    same = same[(X[:, same] == X[0, same]).all(axis=0)]
+    mean[same] = X[0, same]  # the mean of equal numbers need not be that number once rounded
+    A = np.ones((len(X), X.shape[1] + 1))
     np.subtract(X, mean, out=A[:, 1:])
     return A, mean
 
@@ -1063,23 +919,19 @@ class LogisticRegression(Classifier):
     E = -sum_i s_i log P(y_i | x_i). Two classes have P(second | x) = sigma(w^T x + b), more have
     P(k | x) = softmax_k(w_k^T x + b_k). Offsets are not penalised.
 
+    Book: logistic-regression-regularised, logistic-regression-existence.
+
     Parameters
     ----------
-    penalty : {"l2", "l1"} or None
-        "l1" takes two classes.
-    lam : float
-        Above 0; not used without penalty.
-    fit_intercept : bool
-        Whether to fit an offset.
-    class_weight : None, "balanced" or dict
-        A factor on the weights s_i for each class; "balanced" gives all classes one total.
+    penalty : {"l2", "l1"} or None; "l1" takes two classes
+    lam : float; above 0; not used without penalty
+    fit_intercept : bool; whether to fit an offset
     solver : {"auto", "newton", "lbfgs"}
         "auto" takes Newton's method where n d^2 is small. "l1" has a method of its own.
     tol : float
         Stop when the estimated excess over the minimum is at most tol times the objective
         ("l1": when the optimality residuals are at most tol lam).
-    max_iter : int
-        Steps at most.
+    class_weight, max_iter : see ``mllib.core``
 
     Attributes
     ----------
@@ -1091,10 +943,6 @@ class LogisticRegression(Classifier):
         Also False where the data are separated and nothing is penalised: then no minimiser exists,
         the weights are those reached, and a warning says so. (With n above 200 000 or
         n (K d)^2 above 2e9, this is looked into only where some score exceeds 12.)
-
-    References
-    ----------
-    Book: logistic-regression-regularised, logistic-regression-existence.
 
     Examples
     --------
@@ -1128,10 +976,9 @@ class LogisticRegression(Classifier):
             check_choice(self.penalty, "penalty", ("l2", "l1"))
             check_scalar(self.lam, "lam", low=0, open_low=True)
         check_choice(self.solver, "solver", ("auto", "newton", "lbfgs"))
-        check_scalar(self.tol, "tol", low=0)
-        check_scalar(self.max_iter, "max_iter", low=1, integer=True)
-        X, classes, index, s = _training_sample(X, y, sample_weight, "LogisticRegression")
-        s = s * class_factors(self.class_weight, classes, index, s)
+        name = "LogisticRegression"
+        X, classes, index, s, _ = check_weighted_X_y(X, y, sample_weight, self.class_weight, name)
+        s = np.ones(len(X)) if s is None else s
         A, mean = _with_offset(X, s) if self.fit_intercept else (X, np.zeros(X.shape[1]))
         lam = np.full(A.shape[1], 0.0 if self.penalty is None else float(self.lam))
         lam[: int(self.fit_intercept)] = 0.0
@@ -1158,24 +1005,21 @@ class LogisticRegression(Classifier):
 
     def _solve(self, A, index, K, s, lam):
         """Return weights of shape (d, 1) or (d, K), the steps made, whether they did, the gap."""
-        (n, d), y = A.shape, index.astype(float)
+        n, d = A.shape
         if self.penalty == "l1":
             if K > 2:
                 raise ValueError(
                     "penalty='l1' serves two classes, y holds more: wrap it in OneVsRest."
                 )
-            run = _proximal_newton(A, y, s, lam, np.zeros(d), self.tol, self.max_iter)
+            run = fit_l1(A, index, lam, weights=s, tol=self.tol, max_iter=self.max_iter)
             return run.w[:, None], run.n_iter, run.converged, run.residual
         small = n * d**2 <= 2e7 and d <= 200 if K == 2 else n * (K * d) ** 2 <= 2e7 and K * d <= 60
+        Y = index[:, None].astype(float) if K == 2 else np.eye(K)[index]
         if self.solver == "lbfgs" or (self.solver == "auto" and not small):
-            Y = y[:, None] if K == 2 else np.eye(K)[index]
             return _lbfgs(A, Y, s, lam, self.tol, self.max_iter)
-        digits = min(self.tol, 1e-18)  # the last step squares the error
-        if K == 2:
-            run = _newton(A, y, s, lam, np.zeros(d), digits, self.max_iter)
-        else:
-            Y = np.eye(K)[index]
-            run = fit_softmax(A, Y, lam=lam, weights=s, tol=digits, max_iter=self.max_iter)
+        options = {"lam": lam, "weights": s, "max_iter": self.max_iter}
+        options["tol"] = min(self.tol, 1e-18)  # the last step squares the error
+        run = fit_irls(A, index, **options) if K == 2 else fit_softmax(A, Y, **options)
         gap = run.gap / max(run.trace[-1], 1e-300)
         W = run.w[:, None] if K == 2 else run.W
         return W, run.n_iter, run.converged or gap <= self.tol, gap
@@ -1202,79 +1046,12 @@ class LogisticRegression(Classifier):
 
     def predict(self, X):
         """Return the most probable class of each row, the first at a tie; shape (n,)."""
-        scores = self.decision_function(X)
-        index = (scores > 0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
-        return self.classes_[index]
+        return _best(self.classes_, self.decision_function(X))
 
 
-def _is_separated(A, W, index, s):
-    """Return whether the unpenalised objective has no minimiser, given the weights reached.
-
-    The linear programme is asked only if some example is fitted with a probability very near 1,
-    or if a Newton step does not prove that the examples overlap. Several classes are separated
-    if the differences of their scores are.
-    """
-    scores = A @ W
-    if W.shape[1] == 1:
-        own = np.where(index == 1, 1, -1) * scores[:, 0]
-        if (own > 0).all():
-            return True
-        if own.max() <= 12 and _step_proves_overlap(A, W, index, s):
-            return False
-        return separation(A, index).kind != "overlap"
-    others = scores - scores[np.arange(len(A)), index][:, None]
-    others[np.arange(len(A)), index] = -np.inf
-    if (others < 0).all():
-        return True
-    if others[np.isfinite(others)].min() >= -12 and _step_proves_overlap(A, W, index, s):
-        return False
-    return _softmax_separated(A, index, W.shape[1])
-
-
-def _step_proves_overlap(A, W, index, s):
-    """Return whether the Newton step from W shows that no direction separates the classes.
-
-    The gradient is a sum with the weights p_ik > 0 of the classes that did not occur. The step
-    makes it 0 for the weights p_ik (1 + t_ik - sum_l p_il t_il) with the scores t of the step.
-    Where the step, or the linear programme, costs too much the answer is yes.
-    """
-    (n, d), K = A.shape, W.shape[1]
-    if n > 2e5 or n * (K * d) ** 2 > 2e9:
-        return True
-    if K == 1:
-        sign = np.where(index == 1, 1.0, -1.0)
-        p = sigmoid(sign * (A @ W[:, 0]))
-        B = np.sqrt(s * p * (1 - p))[:, None] * A
-        step = _scaled_solve(B.T @ B, A.T @ (s * sign * (1 - p)))
-        return (p * sign * (A @ step)).max() < 0.9
-    P, Y = softmax(A @ W), np.eye(K)[index]
-    g = A.T @ (s[:, None] * (Y - P))
-    T = A @ _scaled_solve(softmax_hessian(W, A, s), g.T.ravel()).reshape(K, d).T
-    return np.where(Y == 1, 0.0, T - (P * T).sum(axis=1)[:, None]).min() > -0.9
-
-
-def _softmax_separated(A, index, K):
-    """Return whether directions v_k have (v_y - v_k)^T x >= 0 for all examples, not all 0."""
-    from scipy.optimize import linprog
-    from scipy.sparse import block_array, csr_array, eye_array
-
-    A = A / np.where(np.abs(A).max(axis=0) > 0, np.abs(A).max(axis=0), 1.0)
-    rows = []
-    for k in range(K):
-        other = np.flatnonzero(index != k)
-        D = np.zeros((len(other), K, A.shape[1]))
-        D[np.arange(len(other)), index[other]] = A[other]
-        D[:, k] = -A[other]
-        rows.append(D.reshape(len(other), -1))
-    Z = csr_array(np.vstack(rows))
-    m, q = Z.shape
-    answer = linprog(
-        np.r_[np.zeros(q), -np.ones(m)],
-        A_ub=block_array([[-Z, eye_array(m)]]),
-        b_ub=np.zeros(m),
-        bounds=[(None, None)] * q + [(0, 1)] * m,
-    )
-    return bool(answer.status == 0 and -answer.fun > 0.5)
+def _best(classes, scores):
+    """Return the class with the largest score, the first at a tie; one column is two classes."""
+    return classes[(scores > 0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)]
 
 
 class _Reduction(Classifier):
@@ -1292,18 +1069,15 @@ class _Reduction(Classifier):
     def fit(self, X, y, sample_weight=None):
         """Train on X of shape (n, d), labels y and weights, both of shape (n,); return self."""
         begin_fit(self, X)
-        X, classes, index, s = _training_sample(X, y, sample_weight, type(self).__name__)
-        s = s * class_factors(self.class_weight, classes, index, s)
-        s = None if sample_weight is None and self.class_weight is None else s
+        name = type(self).__name__
+        X, classes, index, s, _ = check_weighted_X_y(X, y, sample_weight, self.class_weight, name)
         self.estimators_ = self._fit_all(X, index, len(classes), s)
         self.classes_, self.n_features_in_ = classes, X.shape[1]
         return self
 
     def predict(self, X):
         """Return the class with the largest score or the most votes, the first at a tie."""
-        scores = self.decision_function(X)
-        index = (scores > 0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
-        return self.classes_[index]
+        return _best(self.classes_, self.decision_function(X))
 
 
 class OneVsRest(_Reduction):
@@ -1311,21 +1085,18 @@ class OneVsRest(_Reduction):
 
     The class with the largest score wins. Two classes need one model.
 
+    Book: logistic-regression-one-vs-rest.
+
     Parameters
     ----------
     estimator : classifier with ``decision_function``, or None
         Copied for each class; None is ``LogisticRegression()``.
-    class_weight : None, "balanced" or dict
-        Factor for the examples of each of the K classes, passed on as ``sample_weight``.
+    class_weight : see ``mllib.core``; passed on as ``sample_weight``
 
     Attributes
     ----------
     classes_ : array of shape (K,)
     estimators_ : list of K fitted models, one for K = 2
-
-    References
-    ----------
-    Book: logistic-regression-one-vs-rest.
 
     Examples
     --------
@@ -1361,21 +1132,16 @@ class OneVsOne(_Reduction):
 
     Each model has one vote. Two classes need one model.
 
+    Book: logistic-regression-one-vs-one.
+
     Parameters
     ----------
-    estimator : classifier, or None
-        Copied for each pair; None is ``LogisticRegression()``.
-    class_weight : None, "balanced" or dict
-        As in ``OneVsRest``.
+    estimator, class_weight : as in ``OneVsRest``; any classifier will do
 
     Attributes
     ----------
     classes_ : array of shape (K,)
     estimators_ : list of K (K - 1) / 2 fitted models, in the order (0, 1), (0, 2), ..., (1, 2), ...
-
-    References
-    ----------
-    Book: logistic-regression-one-vs-one.
 
     Examples
     --------
@@ -1386,21 +1152,22 @@ class OneVsOne(_Reduction):
 
     def _fit_all(self, X, index, K, s):
         models = []
-        for j in range(K):
-            for k in range(j + 1, K):
-                pair = (index == j) | (index == k)
-                models.append(self._fit_one(X[pair], index[pair] == k, s if s is None else s[pair]))
+        for j, k in _pairs(K):
+            pair = (index == j) | (index == k)
+            models.append(self._fit_one(X[pair], index[pair] == k, s if s is None else s[pair]))
         return models
 
     def decision_function(self, X):
         """Return the votes of each class, shape (n, K); for two classes +1 or -1, shape (n,)."""
-        check_fitted(self)
         X = check_features(self, X)
         K = len(self.classes_)
-        votes, models = np.zeros((len(X), K)), iter(self.estimators_)
-        for j in range(K):
-            for k in range(j + 1, K):
-                second = next(models).predict(X) == 1
-                votes[:, k] += second
-                votes[:, j] += ~second
+        votes = np.zeros((len(X), K))
+        for (j, k), model in zip(_pairs(K), self.estimators_):
+            second = model.predict(X) == 1
+            votes[:, k] += second
+            votes[:, j] += ~second
         return votes if K > 2 else votes[:, 1] - votes[:, 0]
+
+
+def _pairs(K):
+    return [(j, k) for j in range(K) for k in range(j + 1, K)]

@@ -8,13 +8,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dtrtri
 from scipy.special import multigammaln, xlogy
 
 from mllib.core.arrays import (
     check_array,
     check_distribution,
-    check_result,
     check_sample_weight,
     check_square,
     check_vector,
@@ -22,21 +20,13 @@ from mllib.core.arrays import (
 from mllib.core.chunks import (
     ColumnMoments,
     as_passes,
-    chunk_parts,
     column_moments,
     reduce_chunks,
     weighted_rows_of,
 )
 from mllib.core.errors import convergence_warning
-from mllib.core.estimators import (
-    DensityEstimator,
-    begin_fit,
-    check_features,
-    check_fitted,
-    check_parameters,
-)
+from mllib.core.estimators import DensityEstimator, begin_fit, check_features, check_fitted
 from mllib.core.numerics import (
-    gaussian_log_density,
     log_normalise,
     log_sum_exp,
     safe_log,
@@ -44,9 +34,8 @@ from mllib.core.numerics import (
 )
 from mllib.core.parallel import map_over
 from mllib.core.scalars import check_choice, check_rng, check_scalar, random_generator
-from mllib.core.tables import keep_names
 from mllib.discriminant_analysis import ClassStatistics
-from mllib.k_means import k_means, k_means_plus_plus, k_means_restarts
+from mllib.k_means import k_means_restarts
 from mllib.model_selection import bic
 from mllib.probability import entropy
 
@@ -56,7 +45,6 @@ __all__ = [
     "GaussianMixture",
     "InverseWishart",
     "MixtureParams",
-    "MixtureStatistics",
     "centred_statistics",
     "complete_data_mle",
     "constrained_covariances",
@@ -79,7 +67,6 @@ __all__ = [
     "sample_mixture",
     "start_from_labels",
     "stepwise_em",
-    "sufficient_statistics",
     "variance_floor",
 ]
 
@@ -107,43 +94,19 @@ class MixtureParams(NamedTuple):
 
 
 class InverseWishart(NamedTuple):
-    """A prior on each covariance, with density proportional to
-
-    |Sigma|^{-(nu_0 + d + 1)/2} exp(-tr(S_0 Sigma^{-1})/2).
-    """
+    """A prior on each covariance: density ~ |Sigma|^{-(nu_0+d+1)/2} exp(-tr(S_0 Sigma^{-1})/2)."""
 
     dof: float  #: nu_0 > d - 1, degrees of freedom
     scale: np.ndarray  #: S_0, positive definite, shape (d, d), in squared units of x
 
 
 @dataclass(frozen=True)
-class MixtureStatistics:
-    """Expected statistics of rows of data; those of two sets of rows add up with ``+``."""
-
-    counts: np.ndarray  #: N_k = sum_i gamma_ik, shape (K,)
-    sums: np.ndarray  #: sum_i gamma_ik (x_i - c), shape (K, d)
-    products: np.ndarray  #: sum_i gamma_ik (x_i - c)(x_i - c)^T, shape (K, d, d)
-    log_likelihood: float  #: sum_i log p(x_i), in nats
-    n_samples: int  #: number of rows
-
-    def __add__(self, other):
-        """Return the statistics of the rows of both, for one theta and one centre c."""
-        return MixtureStatistics(
-            self.counts + other.counts,
-            self.sums + other.sums,
-            self.products + other.products,
-            self.log_likelihood + other.log_likelihood,
-            self.n_samples + other.n_samples,
-        )
-
-
-@dataclass(frozen=True)
 class CentredStatistics:
-    """As MixtureStatistics, about the mean of each component, so that no digits cancel."""
+    """All that an M-step needs to know of rows, about the mean of each component."""
 
     moments: ClassStatistics  #: N_k, the means m_k and sum_i gamma_ik (x_i - m_k)(x_i - m_k)^T
     log_likelihood: float  #: sum_i log p(x_i), in nats
-    n_samples: int  #: number of rows, or the sum of their weights
+    n_samples: float  #: number of rows, or the sum of their weights
 
     def __add__(self, other):
         """Return the statistics of the rows of both, for one theta."""
@@ -160,23 +123,20 @@ class CentredStatistics:
 def em(e_step, m_step, params, *, max_iter=200, tol=1e-6, n_samples=1, name="EM"):
     """Climb an objective l(theta) = log p(X; theta) [+ log prior] by expectation-maximisation.
 
-    Each iteration maximises the lower bound that touches l at the current theta, so l(theta_0) <=
-    l(theta_1) <= ...: a fall can only be a mistake in one of the two steps, and raises. The loop
-    ends when one iteration gains at most ``tol * n_samples``. Gains of a log-likelihood do not
-    depend on the units of the data, its value does: hence a tolerance per observation.
+    Each iteration maximises the lower bound that touches l at the current theta, so l never falls;
+    if it does, or is not finite, one of the two steps is wrong, and a ``RuntimeError`` says so.
 
     Parameters
     ----------
     e_step : callable, theta -> (statistics, objective)
-        The expected statistics (or posteriors) under theta, and the objective l(theta), a float.
+        The expected statistics (or posteriors) under theta, and l(theta), a float.
     m_step : callable, statistics -> theta
         The maximiser of the lower bound that those statistics define.
     params : theta_0, whatever ``e_step`` accepts
-    max_iter : int
-        The largest number of iterations, at least 1.
+    max_iter : see ``mllib.core``
     tol : float
-        The gain per observation, in nats, below which the iteration stops.
-    n_samples : int or float
+        The gain per observation, in nats, that ends the run: it does not depend on units.
+    n_samples : float
         The number of observations in the objective.
     name : str
         The model's name, used in messages.
@@ -184,11 +144,6 @@ def em(e_step, m_step, params, *, max_iter=200, tol=1e-6, n_samples=1, name="EM"
     Returns
     -------
     EMFit
-
-    Raises
-    ------
-    RuntimeError
-        If the objective is not finite or falls by more than rounding.
 
     References
     ----------
@@ -265,8 +220,7 @@ def _check_params(params, d=None):
     weights, means, covariances = params
     weights = check_distribution(weights, "weights")
     means = check_array(means, "means")
-    K = len(weights)
-    if weights.ndim != 1 or len(means) != K:
+    if weights.ndim != 1 or len(means) != len(weights):
         raise ValueError(
             f"weights and means must have one entry per component, got shapes "
             f"{weights.shape} and {means.shape}."
@@ -278,24 +232,22 @@ def _check_params(params, d=None):
 
 def _check_matrices(S, name, shape):
     """Return K finite symmetric d x d matrices as one array, for shape = (K, d)."""
-    K, d = shape
-    S = check_vector(np.ravel(S), name, finite=False).reshape(np.shape(S))
-    if S.shape != (K, d, d):
+    wanted = (*shape, shape[-1])
+    if np.shape(S) != wanted:
         raise ValueError(
-            f"{name} must have shape {(K, d, d)}, one matrix per component, got {S.shape}."
+            f"{name} must have shape {wanted}, one matrix per component, got {np.shape(S)}."
         )
-    if not np.isfinite(S).all():
-        raise ValueError(f"{name} must be finite, without NaN or infinity.")
-    if (np.abs(S - S.transpose(0, 2, 1)) > 1e-8 * np.abs(S).max(axis=(1, 2), keepdims=True)).any():
-        raise ValueError(f"{name} must be symmetric: take (S + S.T)/2 of each matrix S.")
-    return S
+    return np.stack([check_square(A, name, symmetric=True) for A in S])
 
 
-def _check_responsibilities(R, n, K=None):
-    R = check_distribution(R, "R")
-    if R.ndim != 2 or len(R) != n or (K is not None and R.shape[1] != K):
+def _check_weights(R, n, K=None):
+    """Return non-negative weights of the rows for each component as float64 of shape (n, K)."""
+    R = check_array(R, "R", any_size=True)
+    if len(R) != n or (K is not None and R.shape[1] != K):
         wanted = f"({n}, {'K' if K is None else K})"
         raise ValueError(f"R must have shape {wanted}, one row per row of X, got {R.shape}.")
+    if (R < 0).any():
+        raise ValueError("R must not be negative: it holds weights.")
     return R
 
 
@@ -336,29 +288,26 @@ def _only_known(log_joint, labels):
 def joint_log_density(X, params):
     """Return log p(x_i, z_i = k) = log pi_k + log N(x_i; mu_k, Sigma_k), shape (n, K).
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    params : MixtureParams
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree or a covariance is not positive definite.
+    Raises ``ValueError`` if a covariance is not positive definite.
     """
     X = check_array(X)
-    pi, mu, Sigma = _check_params(params, X.shape[1])
-    log_N = [gaussian_log_density(X, mu[k], L) for k, L in enumerate(_factors(Sigma))]
-    return safe_log(pi) + np.column_stack(log_N)
+    return _log_joint(X, _check_params(params, X.shape[1]))
+
+
+def _log_joint(X, params):
+    pi, mu, Sigma = params
+    L = _factors(Sigma)
+    W, half_log_det = np.linalg.inv(L), np.log(np.diagonal(L, axis1=1, axis2=2)).sum(axis=1)
+    log_joint = np.empty((len(X), len(pi)))
+    for k in range(len(pi)):
+        Z = (X - mu[k]) @ W[k].T
+        log_joint[:, k] = np.einsum("ij,ij->i", Z, Z)
+    log_joint *= -0.5
+    return log_joint + (safe_log(pi) - half_log_det - 0.5 * X.shape[1] * np.log(2 * np.pi))
 
 
 def mixture_density(X, params):
     """Return p(x_i) = sum_k pi_k N(x_i; mu_k, Sigma_k), shape (n,).
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    params : MixtureParams
 
     Examples
     --------
@@ -370,42 +319,21 @@ def mixture_density(X, params):
 
 
 def log_likelihood(X, params):
-    """Return l(theta) = sum_i log sum_k pi_k N(x_i; mu_k, Sigma_k), in nats.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    params : MixtureParams
-    """
+    """Return l(theta) = sum_i log sum_k pi_k N(x_i; mu_k, Sigma_k), in nats."""
     return float(log_sum_exp(joint_log_density(X, params)).sum())
 
 
 def responsibilities(X, params):
-    """Return gamma_ik = p(z_i = k | x_i), shape (n, K); each row sums to one.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    params : MixtureParams
-    """
+    """Return gamma_ik = p(z_i = k | x_i), shape (n, K); each row sums to one."""
     return log_normalise(joint_log_density(X, params))[0]
 
 
 def e_step(X, params, labels=None):
-    """Return the responsibilities R and the log-likelihood of theta: Bayes' rule for each row.
+    """Return the responsibilities R, (n, K), and the log-likelihood: Bayes' rule for each row.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    params : MixtureParams
-    labels : array of int of shape (n,), optional
-        The known component of each row, -1 where it is unknown. A known row has responsibility one
-        for its component, and log pi_k N(x_i; mu_k, Sigma_k) is its share of the likelihood.
-
-    Returns
-    -------
-    R : array of shape (n, K)
-    log_likelihood : float, in nats
+    ``labels``, shape (n,), gives the known component of each row, -1 where it is unknown. A known
+    row has responsibility one for its component, and log pi_k N(x_i; mu_k, Sigma_k) is its share of
+    the likelihood.
     """
     log_joint = joint_log_density(X, params)
     labels = _check_known(labels, *log_joint.shape)
@@ -416,47 +344,25 @@ def e_step(X, params, labels=None):
 def expected_complete_log_likelihood(X, R, params):
     """Return Q = sum_ik R_ik [log pi_k + log N(x_i; mu_k, Sigma_k)], in nats.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    R : array of shape (n, K)
-        The posterior at theta_old gives Q(theta, theta_old); indicators give the complete-data
-        log-likelihood.
-    params : MixtureParams
-        theta.
+    R of shape (n, K), whose rows are distributions: the posterior at theta_old gives
+    Q(theta, theta_old), indicators give the complete-data log-likelihood.
     """
     log_joint = joint_log_density(X, params)
-    R = _check_responsibilities(R, *log_joint.shape)
-    return float(np.where(R > 0, R * np.where(R > 0, log_joint, 0), 0).sum())
+    R = check_distribution(_check_weights(R, *log_joint.shape), "R")
+    return float((R * np.where(R > 0, log_joint, 0)).sum())
 
 
 def lower_bound(X, R, params):
-    """Return A = Q + sum_i H[q_i] <= l(theta), the bound that distributions q_i = R_i give.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    R : array of shape (n, K)
-        Any distribution over the components for each row.
-    params : MixtureParams
-    """
+    """Return A = Q + sum_i H[q_i] <= l(theta), the bound that distributions q_i = R_i give."""
     return expected_complete_log_likelihood(X, R, params) + float(entropy(R).sum())
 
 
 def kl_gap(X, R, params):
-    """Return sum_i KL(q_i || p(z_i | x_i, theta)) >= 0, which is l(theta) - A; in nats.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    R : array of shape (n, K)
-        Rows q_i.
-    params : MixtureParams
-    """
+    """Return sum_i KL(q_i || p(z_i | x_i, theta)) >= 0, in nats: l(theta) - A for q_i = R_i."""
     log_joint = joint_log_density(X, params)
-    R = _check_responsibilities(R, *log_joint.shape)
+    R = check_distribution(_check_weights(R, *log_joint.shape), "R")
     log_posterior = log_joint - log_sum_exp(log_joint)[:, None]
-    return float(np.where(R > 0, xlogy(R, R) - R * np.where(R > 0, log_posterior, 0), 0).sum())
+    return float((xlogy(R, R) - R * np.where(R > 0, log_posterior, 0)).sum())
 
 
 # Functions: the M-step --------------------------------------------------------------------------
@@ -466,22 +372,11 @@ def variance_floor(X, relative=1e-6):
     """Return ``relative`` times the variance of each column of X, shape (d,).
 
     A constant column takes the mean variance of the others instead of its own. X may be given as
-    its ``mllib.core.chunks.ColumnMoments``.
-
-    Raises
-    ------
-    ValueError
-        If all rows of X are equal: no scale can be read from them.
+    its ``mllib.core.chunks.ColumnMoments``. If all rows are equal no scale can be read from them,
+    which is an error.
     """
     check_scalar(relative, "relative", low=0)
-    if isinstance(X, ColumnMoments):
-        spread, largest = X.high - X.low, np.maximum(np.abs(X.low), np.abs(X.high))
-        variances = X.variance
-    else:
-        X = check_array(X)
-        spread, largest, variances = np.ptp(X, axis=0), np.abs(X).max(axis=0), X.var(axis=0)
-    rounding = 1e-14 * largest
-    variances = np.where(spread > rounding, variances, 0.0)
+    variances = (X if isinstance(X, ColumnMoments) else column_moments(X)).variance
     if not variances.any():
         raise ValueError("All rows of X are equal: a density needs at least two different points.")
     return relative * np.where(variances > 0, variances, variances[variances > 0].mean())
@@ -516,16 +411,13 @@ def constrained_covariances(scatters, counts, covariance_type="full", *, floor=N
         N_k > 0.
     covariance_type : {"full", "tied", "diag", "spherical"}
     floor : array of shape (d,), optional
-        Restrict to Sigma_k - diag(floor) positive semi-definite; all above 0, or all 0 for none.
+        Keeps Sigma_k - diag(floor) positive semi-definite (mixtures-and-em-floor-is-exact); all
+        above 0, or all 0 for none.
     prior : InverseWishart, optional
 
     Returns
     -------
     array of shape (K, d, d)
-
-    References
-    ----------
-    Label mixtures-and-em-floor-is-exact for the floor.
     """
     counts = check_vector(counts, "counts")
     if not (counts > 0).all():
@@ -559,8 +451,9 @@ def _covariances(S, N, covariance_type, floor, prior):
     return np.repeat(Sigma, K, axis=0) if covariance_type == "tied" else Sigma
 
 
-def _assemble(N, means, scatters, previous, covariance_type, floor, prior):
+def _assemble(moments, previous, covariance_type, floor, prior):
     """Put the M-step together; a component without points keeps its old mean and covariance."""
+    N, means, scatters = moments.counts, moments.means.copy(), moments.scatters
     empty = N <= 0
     if empty.any() and previous is None:
         raise ValueError(
@@ -571,70 +464,55 @@ def _assemble(N, means, scatters, previous, covariance_type, floor, prior):
     Sigma = _covariances(scatters, np.where(empty, 1.0, N), **options)
     if empty.any():
         previous = _check_params(previous, means.shape[1])
-        means = np.where(empty[:, None], previous.means, means)
+        means[empty] = previous.means[empty]
         if covariance_type != "tied":
-            Sigma = np.where(empty[:, None, None], previous.covariances, Sigma)
+            Sigma[empty] = previous.covariances[empty]
     return MixtureParams(N / N.sum(), means, Sigma)
 
 
 def m_step(X, R, *, covariance_type="full", floor=None, prior=None, previous=None):
-    """Maximise Q over theta: pi_k = N_k/n, mu_k = sum_i R_ik x_i / N_k, Sigma_k = S_k / N_k.
+    """Maximise Q over theta: pi_k = N_k / sum N, mu_k = sum_i R_ik x_i / N_k, Sigma_k = S_k / N_k.
 
-    Here N_k = sum_i R_ik and S_k = sum_i R_ik (x_i - mu_k)(x_i - mu_k)^T; the families of
-    covariances other than "full", the floor and the prior are as in `constrained_covariances`.
+    Here N_k = sum_i R_ik and S_k = sum_i R_ik (x_i - mu_k)(x_i - mu_k)^T.
 
     Parameters
     ----------
     X : array of shape (n, d)
     R : array of shape (n, K)
-        Responsibilities, each row a distribution.
-    covariance_type : {"full", "tied", "diag", "spherical"}
-    floor : array of shape (d,), optional
-        Smallest variances, as from `variance_floor`.
-    prior : InverseWishart, optional
+        Weights of at least 0: responsibilities, or these times how often each row counts.
+    covariance_type, floor, prior
+        As for `constrained_covariances`; a floor comes from `variance_floor`.
     previous : MixtureParams, optional
-        Where a component without points (N_k = 0) keeps its mean and covariance from.
+        Where a component without points (N_k = 0) keeps its mean and covariance from; without it
+        such a component is an error.
 
     Returns
     -------
     MixtureParams
-
-    Raises
-    ------
-    ValueError
-        If a component has no points and ``previous`` is missing.
     """
     X = check_array(X)
-    R = _check_responsibilities(R, len(X))
+    moments = _moments(X, _check_weights(R, len(X)))
+    return _assemble(moments, previous, covariance_type, floor, prior)
+
+
+def _moments(X, R):
+    """Return N_k, the means and the scatters of the rows of X with weights R."""
     N = R.sum(axis=0)
     mu = (R.T @ X) / np.where(N > 0, N, 1.0)[:, None]
-    S = np.stack([(R[:, k, None] * (X - mu[k])).T @ (X - mu[k]) for k in range(len(N))])
-    return _assemble(N, mu, S, previous, covariance_type, floor, prior)
+    S = np.empty((len(N), X.shape[1], X.shape[1]))
+    for k in range(len(N)):
+        Z = X - mu[k]
+        S[k] = (R[:, k, None] * Z).T @ Z
+    return ClassStatistics(N, mu, S)
 
 
 def complete_data_mle(X, z, **options):
     """Return the maximiser of sum_i log p(x_i, z_i) when the components z_i are known.
 
     pi_k is the share of class k, mu_k its mean, Sigma_k its covariance with divisor N_k: the M-step
-    with indicators for responsibilities.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    z : array of int of shape (n,)
-        Components 0, ..., K - 1, each present.
-    **options
-        As for `m_step`.
-
-    Returns
-    -------
-    MixtureParams
-
-    Raises
-    ------
-    ValueError
-        If a component has no points, or its points lie in one hyperplane and neither a floor nor a
-        prior is given: then the likelihood has no maximum.
+    with indicators for responsibilities, and its options. z holds 0, ..., K - 1, each present.
+    Points of a component in one hyperplane, without floor or prior, are an error: there is no
+    maximum.
     """
     X = check_array(X)
     z = np.asarray(z)
@@ -653,12 +531,7 @@ def complete_data_mle(X, z, **options):
 def log_prior(params, prior):
     """Return sum_k log p(Sigma_k) under an inverse-Wishart prior, in nats; 0 without a prior.
 
-    Parameters
-    ----------
-    params : MixtureParams
-        Equal covariances of a tied mixture are counted once per component, so pass a single
-        component for those.
-    prior : InverseWishart or None
+    Equal covariances of a tied mixture count once per component: pass a single one for those.
     """
     if prior is None:
         return 0.0
@@ -671,13 +544,6 @@ def log_prior(params, prior):
     trace = np.trace(np.linalg.solve(Sigma, np.broadcast_to(S0, Sigma.shape)), axis1=1, axis2=2)
     constant = nu / 2 * (np.linalg.slogdet(S0)[1] - d * np.log(2)) - multigammaln(nu / 2, d)
     return float((constant - ((nu + d + 1) * log_det + trace) / 2).sum())
-
-
-def _prior_term(params, prior, covariance_type):
-    """Return the log prior that the M-step of a family maximises: a tied covariance counts once."""
-    if prior is not None and covariance_type == "tied":
-        params = params._replace(covariances=params.covariances[:1])
-    return log_prior(params, prior)
 
 
 def _check_prior(prior, d):
@@ -724,10 +590,8 @@ def fit_mixture(
     start : MixtureParams
         Covariances outside the family or below the floor are replaced by the nearest allowed ones
         first, so that no iteration can lose.
-    covariance_type : {"full", "tied", "diag", "spherical"}
-    floor : array of shape (d,), optional
-        Smallest variances, as from `variance_floor`.
-    prior : InverseWishart, optional
+    covariance_type, floor, prior
+        As for `m_step`.
     labels : array of int of shape (n,), optional
         Known components, -1 for unknown (semi-supervised EM).
     max_iter, tol
@@ -739,20 +603,32 @@ def fit_mixture(
         ``params`` is a MixtureParams.
     """
     X = check_array(X)
-    floor, prior = _check_floor(floor, X.shape[1]), _check_prior(prior, X.shape[1])
-    start = _admitted(_check_params(start), covariance_type, floor)
+    start = _check_params(start, X.shape[1])
+    labels = _check_known(labels, len(X), len(start.weights))
+    fit = _fit(
+        partial(_statistics, X, labels=labels), start, covariance_type, floor, prior, max_iter, tol
+    )
+    _warn_if_unfinished(fit, max_iter, tol, len(X), "EM")
+    return fit
+
+
+def _fit(total, start, covariance_type, floor, prior, max_iter, tol):
+    """Run EM without a warning, where ``total(theta)`` are the statistics of all rows."""
+    options = _check_options(start.means.shape[1], covariance_type, floor, prior)
+    prior, start = options["prior"], _admitted(start, covariance_type, options["floor"])
+    first = total(start)
 
     def expect(params):
-        R, value = e_step(X, params, labels)
-        return (R, params), value + _prior_term(params, prior, covariance_type)
-
-    def maximise(statistics):
-        R, previous = statistics
-        return m_step(
-            X, R, covariance_type=covariance_type, floor=floor, prior=prior, previous=previous
+        sums = first if params is start else total(params)
+        free = params.covariances[:1] if covariance_type == "tied" else params.covariances
+        return (sums, params), sums.log_likelihood + log_prior(
+            params._replace(covariances=free), prior
         )
 
-    return em(expect, maximise, start, max_iter=max_iter, tol=tol, n_samples=len(X), name="EM")
+    def maximise(pair):
+        return m_step_from_statistics(pair[0], previous=pair[1], **options)
+
+    return _climb(expect, maximise, start, max_iter, tol, first.n_samples, "EM")
 
 
 def _admitted(params, covariance_type, floor):
@@ -770,67 +646,6 @@ def _admitted(params, covariance_type, floor):
 # Functions: statistics that add up, chunks, streams ----------------------------------------------
 
 
-def sufficient_statistics(X, params, *, labels=None, centre=0.0):
-    """Return all that an M-step needs to know about the rows of X; chunks of rows add up.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    params : MixtureParams
-        theta, at which the responsibilities are computed.
-    labels : array of int of shape (n,), optional
-        Known components, -1 for unknown.
-    centre : array of shape (d,) or float
-        The point c that is subtracted first; the same for all chunks, near the data so that the
-        products keep their digits.
-
-    Returns
-    -------
-    MixtureStatistics
-
-    Examples
-    --------
-    >>> theta = MixtureParams([0.5, 0.5], [[0.0], [4.0]], [[[1.0]], [[1.0]]])
-    >>> X = np.array([[0.0], [1.0], [3.0], [5.0]])
-    >>> both = sufficient_statistics(X[:2], theta) + sufficient_statistics(X[2:], theta)
-    >>> bool(np.allclose(both.products, sufficient_statistics(X, theta).products))
-    True
-    """
-    R, value = e_step(X, params, labels)
-    Z = check_array(X)
-    if np.shape(centre) != ():
-        centre = check_vector(centre, "centre", length=Z.shape[1])
-    elif not np.isfinite(centre):
-        raise ValueError(f"centre must be finite, got {centre!r}.")
-    Z = Z - centre
-    products = np.stack([(R[:, k, None] * Z).T @ Z for k in range(R.shape[1])])
-    return MixtureStatistics(R.sum(axis=0), R.T @ Z, products, value, len(Z))
-
-
-def m_step_from_statistics(
-    statistics, *, centre=0.0, covariance_type="full", floor=None, prior=None, previous=None
-):
-    """Return the M-step from summed statistics: Sigma_k = products/N_k - (mu_k - c)(mu_k - c)^T.
-
-    Parameters
-    ----------
-    statistics : MixtureStatistics
-    centre : array of shape (d,) or float
-        The point c of `sufficient_statistics`.
-    covariance_type, floor, prior, previous
-        As for `m_step`.
-
-    Returns
-    -------
-    MixtureParams
-    """
-    N, centre = statistics.counts, np.asarray(centre, dtype=np.float64)
-    check_result(centre, "centre")
-    shift = statistics.sums / np.where(N > 0, N, 1.0)[:, None]
-    S = statistics.products - N[:, None, None] * shift[:, :, None] * shift[:, None, :]
-    return _assemble(N, centre + shift, S, previous, covariance_type, floor, prior)
-
-
 def centred_statistics(X, params, *, labels=None, weights=None):
     """Return N_k, the means and the scatters of the rows of X, weighted by responsibilities.
 
@@ -838,7 +653,6 @@ def centred_statistics(X, params, *, labels=None, weights=None):
     ----------
     X : array of shape (n, d)
     params : MixtureParams
-        theta, at which the responsibilities are computed.
     labels : array of int of shape (n,), optional
         Known components, -1 for unknown.
     weights : array of shape (n,), optional
@@ -854,22 +668,27 @@ def centred_statistics(X, params, *, labels=None, weights=None):
     >>> theta = MixtureParams([0.5, 0.5], [[0.0], [4.0]], [[[1.0]], [[1.0]]])
     >>> X = np.array([[0.0], [1.0], [3.0], [5.0]])
     >>> both = centred_statistics(X[:2], theta) + centred_statistics(X[2:], theta)
-    >>> whole = centred_statistics(X, theta)
-    >>> bool(np.allclose(both.moments.scatters, whole.moments.scatters))
+    >>> bool(np.allclose(both.moments.scatters, centred_statistics(X, theta).moments.scatters))
     True
     """
     X = check_array(X)
-    if weights is None:
-        (R, value), n = e_step(X, params, labels), len(X)
-    else:
-        s = check_sample_weight(weights, len(X), "weights")
-        log_joint = joint_log_density(X, params)
-        R, log_p = log_normalise(_only_known(log_joint, _check_known(labels, *log_joint.shape)))
-        R, value, n = s[:, None] * R, float(s @ log_p), float(s.sum())
-    N = R.sum(axis=0)
-    m = (R.T @ X) / np.where(N > 0, N, 1.0)[:, None]
-    S = np.stack([(R[:, k, None] * (X - m[k])).T @ (X - m[k]) for k in range(len(N))])
-    return CentredStatistics(ClassStatistics(N, m, S), value, n)
+    params = _check_params(params, X.shape[1])
+    labels = _check_known(labels, len(X), len(params.weights))
+    return _statistics(X, params, labels, check_sample_weight(weights, len(X), "weights"))
+
+
+def _statistics(X, params, labels=None, s=None):
+    R, log_p = log_normalise(_only_known(_log_joint(X, params), labels))
+    if s is None:
+        return CentredStatistics(_moments(X, R), float(log_p.sum()), len(X))
+    return CentredStatistics(_moments(X, s[:, None] * R), float(s @ log_p), float(s.sum()))
+
+
+def m_step_from_statistics(
+    statistics, *, covariance_type="full", floor=None, prior=None, previous=None
+):
+    """Return the M-step from summed ``CentredStatistics``; the options are those of `m_step`."""
+    return _assemble(statistics.moments, previous, covariance_type, floor, prior)
 
 
 def em_over_chunks(
@@ -883,68 +702,34 @@ def em_over_chunks(
     tol=1e-6,
     workers=1,
 ):
-    """Fit a Gaussian mixture to data kept in chunks: one map and one sum per iteration.
-
-    The result equals that of `fit_mixture` on the stacked chunks.
+    """Return what `fit_mixture` finds in the stacked chunks: one map and one sum per iteration.
 
     Parameters
     ----------
     chunks : sequence of arrays of shape (n_c, d), or function that returns an iterator over them
-        Read once per iteration, one at a time for each worker. With weights a chunk is a tuple
-        (X, None, sample_weight).
-    start : MixtureParams
-    covariance_type, floor, prior, max_iter, tol
+        Read once per iteration. With weights a chunk is a tuple (X, None, sample_weight).
+    start, covariance_type, floor, prior, max_iter, tol
         As for `fit_mixture`.
-    workers : int or map-like callable
-        As for SciPy: 1, a number of processes, or a map such as ``pool.map``.
-
-    Returns
-    -------
-    EMFit
+    workers : see ``mllib.core``
     """
-    options = {"covariance_type": covariance_type, "floor": floor, "prior": prior}
-    fit, n = _climb_chunks(chunks, start, workers, max_iter=max_iter, tol=tol, **options)
+    again, start, n = as_passes(chunks), _check_params(start), 0
+
+    def total(params):
+        nonlocal n
+        sums = reduce_chunks(partial(_chunk_statistics, params=params), again(), workers).value
+        n = sums.n_samples
+        return sums
+
+    fit = _fit(total, start, covariance_type, floor, prior, max_iter, tol)
     _warn_if_unfinished(fit, max_iter, tol, n, "EM")
     return fit
 
 
-def _climb_chunks(chunks, start, workers, *, covariance_type, floor, prior, max_iter, tol):
-    """Run `em_over_chunks` without the warning; return the fit and the number of rows."""
-    again, start = as_passes(chunks), _check_params(start)
-    d = start.means.shape[1]
-    floor, prior = _check_floor(floor, d), _check_prior(prior, d)
-    start = _admitted(start, covariance_type, floor)
-
-    def total(params):
-        return reduce_chunks(partial(_expect_chunk, params=params), again(), workers).value
-
-    first = total(start)
-
-    def expect(params):
-        sums = first if params is start else total(params)
-        return (sums, params), sums.log_likelihood + _prior_term(params, prior, covariance_type)
-
-    def maximise(pair):
-        moments = pair[0].moments
-        return _assemble(
-            moments.counts, moments.means, moments.scatters, pair[1], covariance_type, floor, prior
-        )
-
-    return _climb(expect, maximise, start, max_iter, tol, first.n_samples, "EM"), first.n_samples
-
-
-def _expect_chunk(chunk, params):
+def _chunk_statistics(chunk, params):
     X, s = weighted_rows_of(chunk)
     if len(X):
         return centred_statistics(X, params, weights=s)
-    nothing = ClassStatistics(*(np.zeros_like(a) for a in params))
-    return CentredStatistics(nothing, 0.0, 0.0)
-
-
-def _chunk_moments(chunk):
-    X, _, s = chunk_parts(chunk, ("X", "y", "sample_weight"), 1)
-    X = check_array(X)
-    return column_moments(X, None if s is None else check_sample_weight(s, len(X), chunk=True))
+    return CentredStatistics(ClassStatistics(*map(np.zeros_like, params)), 0.0, 0.0)
 
 
 def stepwise_em(chunks, start, *, kappa=0.7, covariance_type="full", floor=None, warm_up=0):
@@ -952,16 +737,15 @@ def stepwise_em(chunks, start, *, kappa=0.7, covariance_type="full", floor=None,
 
     s_t are the mean statistics of chunk t under the current theta, eta_t = (t + 1)^(-kappa), and
     theta is the M-step of s. Each chunk is seen once; with 1/2 < kappa <= 1 the steps satisfy
-    sum eta_t = infinity and sum eta_t^2 < infinity.
+    sum eta_t = infinity and sum eta_t^2 < infinity (Cappe and Moulines, 2009, section 2.2).
 
     Parameters
     ----------
     chunks : iterable of arrays of shape (n_t, d)
     start : MixtureParams
     kappa : float in (0.5, 1]
-    covariance_type : {"full", "tied", "diag", "spherical"}
-    floor : array of shape (d,), optional
-        Smallest variances; a stream of small chunks needs it.
+    covariance_type, floor
+        As for `m_step`; a stream of small chunks needs a floor.
     warm_up : int
         The first chunks that only collect statistics and leave theta as it is.
 
@@ -969,72 +753,50 @@ def stepwise_em(chunks, start, *, kappa=0.7, covariance_type="full", floor=None,
     -------
     params : MixtureParams
     trace : array, mean log-likelihood per row of each chunk before it was learned from
-
-    References
-    ----------
-    Cappe and Moulines (2009), section 2.2.
     """
     check_scalar(kappa, "kappa", low=0.5, high=1, open_low=True)
     check_scalar(warm_up, "warm_up", low=0, integer=True)
-    params = _check_params(start)
-    floor = _check_floor(floor, params.means.shape[1])
-    centre, s, trace = params.weights @ params.means, None, []
+    params, total, trace = _check_params(start), None, []
     for t, X in enumerate(chunks, start=1):
-        new = sufficient_statistics(X, params, centre=centre)
+        new = centred_statistics(X, params)
         trace.append(new.log_likelihood / new.n_samples)
-        parts = [a / new.n_samples for a in (new.counts, new.sums, new.products)]
-        eta = (t + 1.0) ** -kappa if s is not None else 1.0
-        s = parts if s is None else [(1 - eta) * a + eta * b for a, b in zip(s, parts)]
+        new, eta = _times(new, 1 / new.n_samples), (t + 1.0) ** -kappa
+        total = new if total is None else _times(total, 1 - eta) + _times(new, eta)
         if t > warm_up:
-            params = m_step_from_statistics(
-                MixtureStatistics(*s, 0.0, 1),
-                centre=centre,
-                covariance_type=covariance_type,
-                floor=floor,
-                previous=params,
-            )
+            options = {"covariance_type": covariance_type, "floor": floor}
+            params = m_step_from_statistics(total, previous=params, **options)
     if not trace:
         raise ValueError("chunks must hold at least one chunk of rows.")
     return params, np.array(trace)
 
 
+def _times(statistics, c):
+    """Return the statistics of rows that count c times as much."""
+    N, mu, S = vars(statistics.moments).values()
+    moments = ClassStatistics(c * N, mu, c * S)
+    return CentredStatistics(moments, c * statistics.log_likelihood, c * statistics.n_samples)
+
+
 # Functions: starts ------------------------------------------------------------------------------
 
 
-def start_from_labels(X, labels, K, *, covariance_type="full", floor=None):
+def start_from_labels(X, labels, K, *, covariance_type="full", floor=None, weights=None):
     """Return the share, mean and covariance of each cluster as parameters to start EM from.
 
-    A cluster of at most d rows has no covariance of its own and takes the pooled one.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    labels : array of int of shape (n,)
-        Each of 0, ..., K - 1 present.
-    K : int
-    covariance_type, floor
-        As for `m_step`.
-
-    Returns
-    -------
-    MixtureParams
-
-    Raises
-    ------
-    ValueError
-        If a cluster has no rows.
+    ``labels`` are 0, ..., K - 1, each present; a cluster of at most d rows has no covariance of its
+    own and takes the pooled one. ``weights``, shape (n,), says how often each row counts.
     """
     X, d = check_array(X), np.shape(X)[1]
     labels = _check_known(labels, len(X), K)
     if labels.min() < 0:
         raise ValueError(f"labels must lie in 0..{K - 1}: each row starts in some cluster.")
-    counts = np.bincount(labels, minlength=K)
+    R = np.eye(K)[labels] * check_sample_weight(weights, len(X), "weights", ones=True)[:, None]
+    counts = R.sum(axis=0)
     if (counts == 0).any():
         raise ValueError(
             f"Cluster {int(counts.argmin())} has no rows: X has too few different rows for "
             f"{K} components; use fewer."
         )
-    R = np.eye(K)[labels]
     start = m_step(X, R, covariance_type=covariance_type, floor=floor)
     if covariance_type != "tied" and (counts <= d).any():
         pooled = np.einsum("k,kij->ij", start.weights, start.covariances)
@@ -1043,222 +805,19 @@ def start_from_labels(X, labels, K, *, covariance_type="full", floor=None):
     return start
 
 
-def random_start(X, K, rng, *, covariance_type="full", floor=None):
+def random_start(X, K, rng, *, covariance_type="full", floor=None, weights=None):
     """Return equal weights, K different rows of X as means, and the covariance of X for each.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    K : int, at most n
-    rng : numpy.random.Generator
-    covariance_type, floor
-        As for `m_step`.
-
-    Returns
-    -------
-    MixtureParams
+    The options are those of `start_from_labels`; a row is drawn as often as it counts.
     """
     X = check_array(X)
     check_scalar(K, "K", low=1, high=len(X), integer=True)
     check_rng(rng)
-    whole = m_step(X, np.ones((len(X), 1)), covariance_type=covariance_type, floor=floor)
-    means = X[rng.choice(len(X), size=K, replace=False)]
+    s = check_sample_weight(weights, len(X), "weights", ones=True)
+    whole = m_step(X, s[:, None], covariance_type=covariance_type, floor=floor)
+    p = None if weights is None else s / s.sum()
+    means = X[rng.choice(len(X), size=K, replace=False, p=p)]
     return MixtureParams(np.full(K, 1 / K), means, np.repeat(whole.covariances, K, axis=0))
-
-
-# Functions: sampling and model choice -------------------------------------------------------------
-
-
-def sample_mixture(params, n, rng):
-    """Draw z_i from pi, then x_i = mu_z + L_z e with e standard normal and L_z L_z^T = Sigma_z.
-
-    Parameters
-    ----------
-    params : MixtureParams
-    n : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    X : array of shape (n, d)
-    z : array of int of shape (n,)
-    """
-    check_scalar(n, "n", low=1, integer=True)
-    check_rng(rng)
-    pi, mu, Sigma = _check_params(params)
-    L = _factors(Sigma)
-    z = rng.choice(len(pi), size=n, p=pi)
-    noise = rng.standard_normal((n, mu.shape[1]))
-    return mu[z] + np.einsum("nij,nj->ni", L[z], noise), z
-
-
-def n_parameters(K, d, covariance_type="full"):
-    """Return q, the number of free parameters of a mixture: weights, means, covariances.
-
-    Examples
-    --------
-    >>> [n_parameters(3, 2, family) for family in ("full", "tied", "diag", "spherical")]
-    [17, 11, 14, 11]
-    """
-    check_scalar(K, "K", low=1, integer=True)
-    check_scalar(d, "d", low=1, integer=True)
-    check_choice(covariance_type, "covariance_type", COVARIANCE_TYPES)
-    covariance = {"full": K * d * (d + 1) // 2, "tied": d * (d + 1) // 2, "diag": K * d}
-    return K - 1 + K * d + covariance.get(covariance_type, K)
-
-
-# The fast E-step of the estimator ---------------------------------------------------------------
-#
-# log p(x, z = k) is a quadratic polynomial in x, so for all rows and components it is one product
-# of monomials [1, x_j, x_i x_j] with coefficients, and the statistics are one product back. Where
-# precisions are so large that the polynomial would lose digits, `_log_joint_cholesky` is used.
-
-
-def _monomials(XT, diagonal):
-    """Return the rows 1, x_j, x_j^2 and, unless diagonal, x_i x_j for i < j: shape (p, n)."""
-    d, n = XT.shape
-    pairs = 0 if diagonal else d * (d - 1) // 2
-    F = np.empty((1 + 2 * d + pairs, n))
-    F[0] = 1.0
-    F[1 : d + 1] = XT
-    np.multiply(XT, XT, out=F[d + 1 : 2 * d + 1])
-    row = 2 * d + 1
-    for j in range(d - 1 if not diagonal else 0):
-        np.multiply(XT[j + 1 :], XT[j], out=F[row : row + d - 1 - j])
-        row += d - 1 - j
-    return F
-
-
-def _pairs(d):
-    """Return the index arrays (i, j), i > j, in the order of `_monomials`."""
-    j, i = np.triu_indices(d, 1)
-    return i, j
-
-
-def _triangular_inverses(covariances):
-    """Return L_k^{-1} for each covariance L_k L_k^T, and log|Sigma_k|/2."""
-    L = _factors(covariances)
-    W = np.stack([dtrtri(A, lower=1)[0] for A in L])
-    return W, np.log(np.diagonal(L, axis1=1, axis2=2)).sum(axis=1)
-
-
-def _coefficients(params, W, half_log_det, diagonal):
-    """Return C of shape (K, p) with log p(x, z = k) = C_k . monomials(x)."""
-    pi, mu, _ = params
-    d = mu.shape[1]
-    precision = np.swapaxes(W, 1, 2) @ W
-    linear = np.einsum("kij,kj->ki", precision, mu)
-    constant = safe_log(pi) - half_log_det - 0.5 * d * np.log(2 * np.pi)
-    C = [(constant - 0.5 * np.einsum("ki,ki->k", linear, mu))[:, None], linear]
-    C.append(-0.5 * np.diagonal(precision, axis1=1, axis2=2))
-    if not diagonal:
-        i, j = _pairs(d)
-        C.append(-precision[:, i, j])
-    return np.concatenate(C, axis=1)
-
-
-def _log_joint_cholesky(X, params, W, half_log_det):
-    """Return log p(x_i, z_i = k) as an array of shape (K, n), from L_k^{-1}(x_i - mu_k)."""
-    pi, mu, _ = params
-    constant = safe_log(pi) - half_log_det - 0.5 * X.shape[1] * np.log(2 * np.pi)
-    out = np.empty((len(pi), len(X)))
-    for k in range(len(pi)):
-        Z = (X - mu[k]) @ W[k].T
-        out[k] = constant[k] - 0.5 * np.einsum("ij,ij->i", Z, Z)
-    return out
-
-
-def _posterior_in_place(log_joint, s=None):
-    """Turn log p(x_i, z_i = k), shape (K, n), into gamma in place; return sum_i log p(x_i).
-
-    With weights gamma_ik and log p(x_i) are multiplied by s_i.
-    """
-    top = log_joint.max(axis=0)
-    log_joint -= top
-    np.exp(log_joint, out=log_joint)
-    total = log_joint.sum(axis=0)
-    if s is not None:
-        log_joint *= s / total
-        return float(s @ (top + np.log(total)))
-    log_joint /= total
-    return float(top.sum() + np.log(total).sum())
-
-
-class _FastStatistics:
-    """`sufficient_statistics` of one centred sample, by chunks, in few matrix products."""
-
-    def __init__(self, X, labels, covariance_type, weights=None):
-        d = X.shape[1]
-        self.X, self.labels, self.weights = X, labels, weights
-        self.n = len(X) if weights is None else weights.sum()
-        self.diagonal = covariance_type in ("diag", "spherical")
-        p = 1 + 2 * d + (0 if self.diagonal else d * (d - 1) // 2)
-        self.rows = int(max(64, min(len(X), 2**17 // p)))
-        self.radius = float(np.einsum("ij,ij->i", X, X).max())
-        self.kept = None
-        if len(X) * p <= 2**17:
-            self.kept = _monomials(np.ascontiguousarray(X.T), self.diagonal)
-
-    def __call__(self, params):
-        """Return MixtureStatistics about the origin for the whole sample."""
-        W, half_log_det = _triangular_inverses(params.covariances)
-        largest = np.einsum("kij,kij->k", W, W).max()
-        polynomial = largest * self.radius < 1e7
-        C = _coefficients(params, W, half_log_det, self.diagonal) if polynomial else None
-        moments, value = 0.0, 0.0
-        for first in range(0, len(self.X), self.rows):
-            chunk = slice(first, first + self.rows)
-            X = self.X[chunk]
-            F = self.kept
-            if F is None:
-                F = _monomials(np.ascontiguousarray(X.T), self.diagonal)
-            log_joint = C @ F if polynomial else _log_joint_cholesky(X, params, W, half_log_det)
-            if self.labels is not None:
-                _only_known(log_joint.T, self.labels[chunk])
-            s = None if self.weights is None else self.weights[chunk]
-            value += _posterior_in_place(log_joint, s)
-            moments = moments + log_joint @ F.T
-        return self._unpack(moments, value)
-
-    def _unpack(self, moments, value):
-        K, d = len(moments), self.X.shape[1]
-        products = np.zeros((K, d, d))
-        diagonal = np.arange(d)
-        products[:, diagonal, diagonal] = moments[:, d + 1 : 2 * d + 1]
-        if not self.diagonal:
-            i, j = _pairs(d)
-            products[:, i, j] = products[:, j, i] = moments[:, 2 * d + 1 :]
-        return MixtureStatistics(moments[:, 0], moments[:, 1 : d + 1], products, value, self.n)
-
-
-def _fit_fast(X, start, *, covariance_type, floor, prior, labels, max_iter, tol, weights=None):
-    """Return what `fit_mixture` returns, without its warning, by `_FastStatistics` of (X - c)/s."""
-    start = _admitted(start, covariance_type, floor)
-    d, centre = X.shape[1], X.mean(axis=0)
-    Z = X - centre
-    s = np.sqrt(np.einsum("ij,ij->", Z, Z) / Z.size)
-    statistics = _FastStatistics(Z / s, labels, covariance_type, weights)
-    n = statistics.n
-    floor = None if floor is None else floor / s**2
-    prior = None if prior is None else InverseWishart(prior.dof, prior.scale / s**2)
-    start = MixtureParams(start.weights, (start.means - centre) / s, start.covariances / s**2)
-
-    def expect(params):
-        total = statistics(params)
-        value = total.log_likelihood + _prior_term(params, prior, covariance_type)
-        return (total, params), value
-
-    def maximise(pair):
-        return m_step_from_statistics(
-            pair[0], covariance_type=covariance_type, floor=floor, prior=prior, previous=pair[1]
-        )
-
-    fit = _climb(expect, maximise, start, max_iter, tol, n, "EM")
-    pi, mu, Sigma = fit.params
-    n_priors = 0 if prior is None else 1 if covariance_type == "tied" else len(pi)
-    units = n * d + n_priors * d * (d + 1)  # densities of x and of Sigma change with the unit
-    params = MixtureParams(pi, centre + s * mu, s**2 * Sigma)
-    return fit._replace(params=params, trace=fit.trace - units * np.log(s))
 
 
 def _labelled_start(X, labels, K, rng, **options):
@@ -1276,78 +835,41 @@ def _labelled_start(X, labels, K, rng, **options):
     return start_from_labels(X, np.where(known, labels, nearest), K, **options)
 
 
-def _different_rows(X, weights):
-    """Return the different rows in an order of their own, and how often each stands in X.
+# Functions: sampling and model choice -------------------------------------------------------------
 
-    None in place of the latter means that every row stands there once, as X has them.
+
+def sample_mixture(params, n, rng):
+    """Draw z_i from pi, then x_i = mu_z + L_z e with e standard normal and L_z L_z^T = Sigma_z.
+
+    Returns X of shape (n, d) and the components z of shape (n,).
     """
-    if weights is None or (weights == 1).all():
-        with np.errstate(over="ignore", invalid="ignore"):
-            along = np.sort(X @ np.random.default_rng(0).standard_normal(X.shape[1]))
-        if (along[1:] > along[:-1]).all():  # equal rows would be equal along any direction
-            return X, None
-        weights = np.ones(len(X))
-    X, weights = X[weights > 0], weights[weights > 0]
-    rows, place = np.unique(X, axis=0, return_inverse=True)
-    times = np.bincount(place.ravel(), weights)
-    return (X, None) if (times == 1).all() else (rows, times)
+    check_scalar(n, "n", low=1, integer=True)
+    check_rng(rng)
+    pi, mu, Sigma = _check_params(params)
+    L = _factors(Sigma)
+    z = rng.choice(len(pi), size=n, p=pi)
+    noise = rng.standard_normal((n, mu.shape[1]))
+    return mu[z] + np.einsum("nij,nj->ni", L[z], noise), z
 
 
-def _weighted_start(X, R, s, **options):
-    """Return the parameters of the M-step for s_i copies of each row."""
-    R = R * s[:, None]
-    N = R.sum(axis=0)
-    mu = (R.T @ X) / N[:, None]
-    S = np.stack([(R[:, k, None] * (X - mu[k])).T @ (X - mu[k]) for k in range(len(N))])
-    return _assemble(N, mu, S, None, options["covariance_type"], options["floor"], None)
+def n_parameters(K, d, covariance_type="full"):
+    """Return q, the number of free parameters of a mixture: weights, means, covariances.
+
+    >>> [n_parameters(3, 2, family) for family in ("full", "tied", "diag", "spherical")]
+    [17, 11, 14, 11]
+    """
+    check_scalar(K, "K", low=1, integer=True)
+    check_scalar(d, "d", low=1, integer=True)
+    check_choice(covariance_type, "covariance_type", COVARIANCE_TYPES)
+    covariance = {"full": K * d * (d + 1) // 2, "tied": d * (d + 1) // 2, "diag": K * d}
+    return K - 1 + K * d + covariance.get(covariance_type, K)
 
 
-def _weighted_starts(X, s, K, init, n_init, rng, **options):
-    """Yield the parameters that the restarts begin from, for s_i copies of each different row."""
-    check_choice(init, "init", ("k-means", "random"))
-    pooled = _weighted_start(X, np.ones((len(X), 1)), s, **options)
-    for _ in range(check_scalar(n_init, "n_init", low=1, integer=True)):
-        if init == "random":
-            means = X[rng.choice(len(X), size=K, replace=False, p=s / s.sum())]
-            covariances = np.repeat(pooled.covariances, K, axis=0)
-            yield MixtureParams(np.full(K, 1 / K), means, covariances)
-            continue
-        R = np.eye(K)[k_means_restarts(X, K, rng, n_init=1, sample_weight=s)[0].labels]
-        start = _weighted_start(X, R, s, **options)
-        counts = s @ R
-        if options["covariance_type"] != "tied" and (counts <= X.shape[1]).any():
-            mean = np.einsum("k,kij->ij", start.weights, start.covariances)
-            small = (counts <= X.shape[1])[:, None, None]
-            start = start._replace(covariances=np.where(small, mean, start.covariances))
-        yield start
-
-
-def _starts(X, K, init, n_init, labels, rng, **options):
-    """Yield the parameters that the restarts begin from."""
-    if isinstance(init, tuple):
-        init = _check_params(init, X.shape[1])
-        if len(init.weights) != K:
-            raise ValueError(f"init must have n_components = {K} parts, got {len(init.weights)}.")
-        yield init
-        return
-    check_choice(init, "init", ("k-means", "random"))
-    for _ in range(check_scalar(n_init, "n_init", low=1, integer=True)):
-        if labels is not None and (labels >= 0).any():
-            yield _labelled_start(X, labels, K, rng, **options)
-        elif init == "random":
-            yield random_start(X, K, rng, **options)
-        else:
-            clusters = k_means(X, k_means_plus_plus(X, K, rng)).labels
-            yield start_from_labels(X, clusters, K, **options)
-
-
-def _compact(covariances, covariance_type):
+def _compact(S, covariance_type):
     """Return covariances in scikit-learn's shapes: (K, d, d), (d, d), (K, d) or (K,)."""
-    if covariance_type == "tied":
-        return covariances[0]
     if covariance_type == "diag":
-        return np.diagonal(covariances, axis1=1, axis2=2).copy()
-    return covariances if covariance_type == "full" else covariances[:, 0, 0].copy()
+        return np.diagonal(S, axis1=1, axis2=2).copy()
+    return S[{"full": np.s_[:], "tied": 0, "spherical": np.s_[:, 0, 0]}[covariance_type]].copy()
 
 
 # Estimator -----------------------------------------------------------------------------------
@@ -1359,7 +881,7 @@ class GaussianMixture(DensityEstimator):
     The best of ``n_init`` runs is kept, the first of those within ``tol``. Maximised is l(theta) =
     sum_i log p(x_i), plus the log density of an inverse-Wishart prior on each covariance if there
     is one, over the covariances of one family whose variance in every direction is at least a
-    floor.
+    floor. Book: mixtures-and-em-gmm-em; Dempster, Laird and Rubin (1977), section 4.3.
 
     Parameters
     ----------
@@ -1374,28 +896,18 @@ class GaussianMixture(DensityEstimator):
     init : {"k-means", "random"} or MixtureParams
         Clusters of k-means; K random rows; or the parameters to start from, once, with the nearest
         covariances that the family and the floor allow.
-    n_init : int
-        Number of starts.
-    max_iter, tol
-        As for `em`: iterations at most, and the gain per row in nats that ends them.
-    random_state : None, int or numpy.random.Generator
-    workers : int or map-like callable
-        Who does the ``n_init`` runs, as in ``mllib.core.parallel.map_over``.
+    n_init, max_iter, random_state, workers : see ``mllib.core``
+    tol : float
+        The gain per row, in nats, that ends a run.
 
     Attributes
     ----------
-    weights_ : array of shape (K,)
-    means_ : array of shape (K, d)
+    weights_, means_ : arrays of shapes (K,) and (K, d)
     covariances_ : array of shape (K, d, d), (d, d), (K, d) or (K,), by family
     params_ : MixtureParams, the same with covariances of shape (K, d, d)
     trace_ : array of shape (n_iter_ + 1,), the objective along the best run, in nats
     lower_bound_ : float, the last objective divided by the number of rows
-    converged_ : bool
-    n_iter_ : int
-
-    References
-    ----------
-    Label mixtures-and-em-gmm-em; Dempster, Laird and Rubin (1977), section 4.3.
+    n_iter_, converged_ : int and bool
 
     Examples
     --------
@@ -1433,8 +945,8 @@ class GaussianMixture(DensityEstimator):
     def fit(self, X, y=None, labels=None, sample_weight=None):
         """Fit to rows X, y is ignored; labels (-1 for unknown) fix the components of some rows.
 
-        A whole weight counts a row that often. Rows without labels that stand in X repeatedly are
-        taken as one row with a weight.
+        A whole weight counts a row that often. Starts of k-means depend neither on the order of
+        the rows nor on writing a row of weight 2 as two; K random rows do.
         """
         begin_fit(self, X)
         X = check_array(X, min_samples=2)
@@ -1442,88 +954,59 @@ class GaussianMixture(DensityEstimator):
         K, family = self.n_components, self.covariance_type
         check_scalar(K, "n_components", low=1, integer=True)
         check_choice(family, "covariance_type", COVARIANCE_TYPES)
+        labels = _check_known(labels, len(X), K)
+        if s is not None:
+            X, labels, s = X[s > 0], None if labels is None else labels[s > 0], s[s > 0]
         if len(X) < K:
             raise ValueError(
                 f"n_components={K} needs at least {K} rows of X, got n_samples = {len(X)}: "
                 f"use fewer components."
             )
-        labels, prior = _check_known(labels, len(X), K), self.covariance_prior
-        if labels is None:
-            rows, times = _different_rows(X, s)
-            if s is not None and len(rows) < max(2, K):
-                raise ValueError(
-                    f"X has {len(rows)} different rows of positive weight, n_components={K} need "
-                    f"at least {max(2, K)}: use fewer components."
-                )
-            X, s = (rows, times) if len(rows) >= max(2, K) else (X, None)
-        elif s is not None:
-            X, labels, s = X[s > 0], labels[s > 0], s[s > 0]
-        moments = X if s is None else column_moments(X, s)
-        floor = variance_floor(moments, self.covariance_floor)
-        prior = _check_prior(prior, X.shape[1])
-        family = {"covariance_type": family, "floor": floor}
-        rng = random_generator(self.random_state)
-        options = {"prior": prior, "labels": labels, "max_iter": self.max_iter, "tol": self.tol}
-        if s is None or labels is not None or isinstance(self.init, tuple):
-            starts = _starts(X, K, self.init, self.n_init, labels, rng, **family)
-        else:
-            starts = _weighted_starts(X, s, K, self.init, self.n_init, rng, **family)
-        fit = partial(_fit_fast, X, weights=s, **family, **options)
-        fits = map_over(fit, starts, self.workers)
-        return self._store(fits, len(X) if s is None else s.sum(), X.shape[1])
-
-    def fit_chunks(self, chunks, workers=1):
-        """Fit to chunks X or (X, None, sample_weight), read once in each iteration; return self.
-
-        They are read once more before the first. From the same start the result is that of ``fit``
-        on all rows together. Starts that are drawn are drawn from the first chunk: mix the rows.
-        ``chunks`` is a list, or a function that returns an iterator; ``workers`` is as in
-        ``mllib.core.chunks.reduce_chunks``.
-        """
-        check_parameters(self)
-        again, K, prior = as_passes(chunks), self.n_components, self.covariance_prior
-        check_scalar(K, "n_components", low=1, integer=True)
-        check_choice(self.covariance_type, "covariance_type", COVARIANCE_TYPES)
-        total = reduce_chunks(_chunk_moments, again(), workers)
-        keep_names(self, total.names)
-        total = total.value
-        if not total.n > 0:
-            raise ValueError("sample_weight must not be zero for every row of all chunks.")
-        family = {
-            "covariance_type": self.covariance_type,
-            "floor": variance_floor(total, self.covariance_floor),
-        }
-        options = {"prior": prior, "max_iter": self.max_iter, "tol": self.tol}
-        first = next(iter(again()))
-        X, s = weighted_rows_of(first() if callable(first) else first)
-        if len(X) < K and not isinstance(self.init, tuple):
-            raise ValueError(f"n_components={K} needs at least {K} rows in the first chunk.")
-        rng = random_generator(self.random_state)
-        if s is None or isinstance(self.init, tuple):
-            starts = _starts(X, K, self.init, self.n_init, None, rng, **family)
-        else:
-            starts = _weighted_starts(X, s, K, self.init, self.n_init, rng, **family)
-        fits = [_climb_chunks(again, start, workers, **family, **options)[0] for start in starts]
-        return self._store(fits, total.n, len(total.mean))
-
-    def _store(self, fits, n, d):
-        """Keep the best run of n rows with d features, the first of those within ``tol``."""
+        floor = variance_floor(column_moments(X, s), self.covariance_floor)
+        rng, own = random_generator(self.random_state), {"covariance_type": family, "floor": floor}
+        starts = self._starts(X, labels, np.ones(len(X)) if s is None else s, rng, own)
+        limits = {"prior": self.covariance_prior, "max_iter": self.max_iter, "tol": self.tol}
+        run = partial(_fit, partial(_statistics, X, labels=labels, s=s), **own, **limits)
+        fits, n = map_over(run, starts, self.workers), len(X) if s is None else float(s.sum())
         enough = max(fit.trace[-1] for fit in fits) - self.tol * n
         fit = next(fit for fit in fits if fit.trace[-1] >= enough)
         _warn_if_unfinished(fit, self.max_iter, self.tol, n, "GaussianMixture")
-        self.n_features_in_ = d
-        self._freedom = n_parameters(len(fit.params[0]), d, self.covariance_type)
+        self.n_features_in_ = X.shape[1]
+        self._freedom = n_parameters(K, X.shape[1], family)
         self.params_ = fit.params
         self.weights_, self.means_, covariances = fit.params
-        self.covariances_ = _compact(covariances, self.covariance_type)
+        self.covariances_ = _compact(covariances, family)
         self.trace_, self.n_iter_, self.converged_ = fit.trace, fit.n_iter, fit.converged
         self.lower_bound_ = float(fit.trace[-1] / n)
         return self
 
+    def _starts(self, X, labels, s, rng, family):
+        """Yield the parameters that the restarts begin from."""
+        K, init = self.n_components, self.init
+        if isinstance(init, tuple):
+            init = _check_params(init, X.shape[1])
+            if len(init.weights) != K:
+                raise ValueError(
+                    f"init must have n_components = {K} parts, got {len(init.weights)}."
+                )
+            yield init
+            return
+        check_choice(init, "init", ("k-means", "random"))
+        order = np.lexsort(X.T[::-1])  # neither their place nor a repetition changes it
+        X, s, labels = X[order], s[order], None if labels is None else labels[order]
+        for _ in range(self.n_init):
+            if labels is not None and (labels >= 0).any():
+                yield _labelled_start(X, labels, K, rng, weights=s, **family)
+            elif init == "random":
+                yield random_start(X, K, rng, weights=s, **family)
+            else:
+                best, *_ = k_means_restarts(X, K, rng, n_init=1, sample_weight=s)
+                yield start_from_labels(X, best.labels, K, weights=s, **family)
+
     def _log_joint(self, X):
         X = check_features(self, X)
-        with np.errstate(over="ignore", invalid="ignore"):
-            found = _log_joint_cholesky(X, self.params_, *_triangular_inverses(self.params_[2])).T
+        with np.errstate(over="ignore"):
+            found = _log_joint(X, self.params_)
         if not np.isfinite(found.max(axis=1)).all():
             raise ValueError("X has a row too large for this mixture: its log density is infinite.")
         return found
@@ -1551,12 +1034,11 @@ class GaussianMixture(DensityEstimator):
 
     def bic(self, X):
         """Return -2 l + q log n on X, -2 times ``model_selection.bic``; lower is better."""
-        return -2 * bic(*self._fit_and_freedom(X), len(X))
+        return -2 * bic(self._total(X), self._freedom, len(X))
 
     def aic(self, X):
         """Return -2 l + 2 q on X; lower is better."""
-        value, q = self._fit_and_freedom(X)
-        return -2 * value + 2 * q
+        return -2 * self._total(X) + 2 * self._freedom
 
-    def _fit_and_freedom(self, X):
-        return float(self.score_samples(X).sum()), self._freedom
+    def _total(self, X):
+        return float(self.score_samples(X).sum())

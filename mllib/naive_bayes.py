@@ -14,13 +14,13 @@ from mllib.core.arrays import (
     check_distribution,
     check_labels,
     check_sample_weight,
+    check_target_length,
     check_vector,
 )
 from mllib.core.chunks import chunk_parts, in_places, merge_labels, reduce_chunks
-from mllib.core.compiled import compiled, compiling
 from mllib.core.estimators import Classifier, begin_fit, check_features, check_parameters
 from mllib.core.numerics import log_sum_exp, safe_log
-from mllib.core.scalars import check_choice, check_scalar
+from mllib.core.scalars import check_choice, check_count, check_probability, check_scalar
 from mllib.core.tables import keep_names
 
 __all__ = [
@@ -105,12 +105,7 @@ class CategoricalFeatures(NamedTuple):
     def log_likelihoods(self, X):
         """Return sum_j log p(x_j | k) for each row of X and each class, shape (m, K)."""
         codes = _codes(X, self.categories, self.unseen)
-        if not compiling():
-            return categorical_log_likelihoods(codes, self.tables)
-        g = np.zeros((len(X), len(self.tables[0])))
-        start = np.cumsum([0, *(len(known) for known in self.categories[:-1])])
-        _add_entries(codes, start, np.concatenate([safe_log(t).T for t in self.tables]), g)
-        return g
+        return categorical_log_likelihoods(codes, self.tables)
 
 
 class BernoulliFeatures(NamedTuple):
@@ -149,7 +144,7 @@ def _whole(a, name):
 
 
 def _check_classes(X, y, n_classes, weights):
-    check_scalar(n_classes, "n_classes", low=1, integer=True)
+    check_count(n_classes, "n_classes")
     y = _whole(y, "y")
     if y.shape != (len(X),):
         raise ValueError(f"y must have one entry for each of the {len(X)} rows of X.")
@@ -163,31 +158,14 @@ def class_counts(X, y, n_classes, n_values, weights=None):
 
     Counts of disjoint samples add (``merge_counts``), so a large sample can be counted in pieces.
 
+    Book: naive-bayes-mle.
+
     Parameters
     ----------
-    X : array of shape (n, d)
-        Codes: feature j takes the values 0, ..., n_values[j] - 1.
-    y : array of shape (n,)
-        Class numbers 0, ..., n_classes - 1.
-    n_classes : int
-        K.
-    n_values : sequence of d ints
-        V_j, the number of values of each feature over all classes.
-    weights : array of shape (n,), optional
-        How often each row counts; 1 by default.
-
-    Returns
-    -------
-    Counts
-
-    Raises
-    ------
-    ValueError
-        If a code or a class number is out of range or not whole.
-
-    References
-    ----------
-    Book: naive-bayes-mle.
+    X : array of shape (n, d); codes: feature j takes the values 0, ..., n_values[j] - 1
+    y : array of shape (n,); class numbers 0, ..., n_classes - 1
+    n_classes, n_values : int and d ints; K, and V_j over all classes
+    weights : array of shape (n,), optional; how often each row counts; 1 by default
 
     Examples
     --------
@@ -209,14 +187,7 @@ def class_counts(X, y, n_classes, n_values, weights=None):
 
 
 def merge_counts(first, second):
-    """Return the counts of two disjoint samples together: everything adds.
-
-    Examples
-    --------
-    >>> a = class_counts([[0], [1]], [0, 1], 2, [2])
-    >>> merge_counts(a, a).n
-    array([2, 2])
-    """
+    """Return the counts of two disjoint samples together: everything adds."""
     tables = tuple(M + N for M, N in zip(first.tables, second.tables, strict=True))
     return Counts(first.n + second.n, tables)
 
@@ -237,29 +208,11 @@ def class_prior(n, pseudocount=0.0):
 
 
 def conditional_tables(counts, pseudocount=1.0):
-    """Return p(x_j = v | k) = (N_kv + c) / (n_k + c V_j), one table for each feature.
+    """Return p(x_j = v | k) = (N_kv + c) / (n_k + c V_j), of shape (K, V_j) for each feature.
 
-    c = 0 is maximum likelihood; c > 0 is the posterior mean under the prior Dir(c, ..., c) for
-    each row, and the most probable row under Dir(c + 1, ..., c + 1).
+    c = 0 is maximum likelihood, c = 1 Laplace smoothing; c > 0 is the posterior mean under the
+    prior Dir(c, ..., c) for each row, and the most probable row under Dir(c + 1, ..., c + 1).
 
-    Parameters
-    ----------
-    counts : Counts
-    pseudocount : float
-        c >= 0; 1 is Laplace smoothing.
-
-    Returns
-    -------
-    tuple of d arrays of shape (K, V_j)
-        Rows that sum to one.
-
-    Raises
-    ------
-    ValueError
-        If a class has no examples and c = 0.
-
-    References
-    ----------
     Book: naive-bayes-laplace-smoothing.
 
     Examples
@@ -278,18 +231,9 @@ def conditional_tables(counts, pseudocount=1.0):
 
 
 def categorical_log_likelihoods(X, tables):
-    """Return sum_j log p(x_j = v | k) for each row and class.
+    """Return sum_j log p(x_j = v | k) for each row of codes and each class, shape (m, K).
 
-    Parameters
-    ----------
-    X : array of shape (m, d)
-        Codes; -1 stands for a missing value, whose factor is left out.
-    tables : sequence of d arrays of shape (K, V_j)
-
-    Returns
-    -------
-    array of shape (m, K)
-        -inf where a factor is 0.
+    A code of -1 stands for a missing value, whose factor is left out. Tables have shape (K, V_j).
 
     Examples
     --------
@@ -300,34 +244,21 @@ def categorical_log_likelihoods(X, tables):
     X = _whole(X, "X")
     if X.ndim != 2 or X.shape[1] != len(tables):
         raise ValueError(f"X must have shape (m, {len(tables)}), one column for each table.")
-    tables = [check_array(table, "tables") for table in tables]
-    if any((table < 0).any() for table in tables):
+    tables = [check_array(table, "tables", any_size=True) for table in tables]
+    if min(table.min() for table in tables) < 0:
         raise ValueError("tables must hold probabilities, none below 0.")
     last = np.array([table.shape[1] for table in tables]) - 1
     if ((X < -1) | (last < X)).any():
         raise ValueError("X must hold codes from -1 to V_j - 1 in column j.")
     g = np.zeros((len(X), len(tables[0])))
     for x, table in zip(X.T, tables):
-        g += np.vstack([safe_log(table).T, np.zeros(len(table))])[x]  # code -1 reads the zeros
+        g += np.vstack([safe_log(table).T, np.zeros(len(table))]).take(x, axis=0)  # -1: zeros
     return g
 
 
 def bernoulli_log_likelihoods(X, p):
-    """Return sum_j [x_j log p_kj + (1 - x_j) log(1 - p_kj)] for each row and class.
+    """Return sum_j [x_j log p_kj + (1 - x_j) log(1 - p_kj)] for m rows of 0 and 1, shape (m, K).
 
-    Parameters
-    ----------
-    X : array of shape (m, d)
-        Zeros and ones.
-    p : array of shape (K, d)
-        P(x_j = 1 | k).
-
-    Returns
-    -------
-    array of shape (m, K)
-
-    References
-    ----------
     Book: naive-bayes-bernoulli.
 
     Examples
@@ -335,7 +266,7 @@ def bernoulli_log_likelihoods(X, p):
     >>> bernoulli_log_likelihoods([[1, 0]], [[0.5, 0.5], [1.0, 1.0]])
     array([[-1.38629436,        -inf]])
     """
-    X, p = _binary(X), check_array(p, "p")
+    X, p = _binary(X), check_array(p, "p", any_size=True)
     if (p < 0).any() or (p > 1).any():
         raise ValueError("p must hold probabilities, numbers from 0 to 1.")
     on, off = safe_log(p), safe_log(1 - p)
@@ -347,20 +278,7 @@ def bernoulli_log_likelihoods(X, p):
     return g
 
 
-@compiled
-def _add_entries(X, start, logs, g):
-    """Add to g_ik the entry log p(x_ij | k) of each feature; the tables stand below each other."""
-    for i in range(X.shape[0]):
-        for j in range(X.shape[1]):
-            if X[i, j] >= 0:  # a missing value says nothing
-                for k in range(g.shape[1]):
-                    g[i, k] += logs[start[j] + X[i, j], k]
-
-
 def _binary(X):
-    X = np.asarray(X)
-    if X.dtype == bool:
-        return check_array(X)
     X = check_array(X)
     if not ((X == 0) | (X == 1)).all():
         raise ValueError("X must hold only 0 and 1: compare it with a threshold first.")
@@ -370,22 +288,9 @@ def _binary(X):
 def linear_weights(prior, p):
     """Return b, W with log pi_k + sum_j log p(x_j | k) = b_k + sum_j W_kj x_j for binary features.
 
-    W_kj = log(p_kj / (1 - p_kj)) and b_k = log pi_k + sum_j log(1 - p_kj).
+    W_kj = log(p_kj / (1 - p_kj)) and b_k = log pi_k + sum_j log(1 - p_kj), where P(x_j = 1 | k)
+    = p_kj lies strictly between 0 and 1; shapes (K,) and (K, d).
 
-    Parameters
-    ----------
-    prior : array of shape (K,)
-        pi_k.
-    p : array of shape (K, d)
-        P(x_j = 1 | k), strictly between 0 and 1.
-
-    Returns
-    -------
-    b : array of shape (K,)
-    W : array of shape (K, d)
-
-    References
-    ----------
     Book: naive-bayes-bernoulli.
 
     Examples
@@ -393,7 +298,7 @@ def linear_weights(prior, p):
     >>> linear_weights([1.0], [[0.5, 0.75]])[1]
     array([[0.        , 1.09861229]])
     """
-    p = check_array(p, "p")
+    p = check_array(p, "p", any_size=True)
     prior = check_distribution(check_vector(prior, "prior", length=len(p)), "prior")
     if (p <= 0).any() or (p >= 1).any():
         raise ValueError("p must lie strictly between 0 and 1: smooth the counts first.")
@@ -407,17 +312,7 @@ def class_moments(X, y, n_classes, weights=None):
 
     Parameters
     ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
-        Class numbers 0, ..., n_classes - 1.
-    n_classes : int
-        K.
-    weights : array of shape (n,), optional
-        How often each row counts.
-
-    Returns
-    -------
-    Moments
+    X, y, n_classes, weights : as for ``class_counts``, but X of any numbers
 
     Examples
     --------
@@ -430,38 +325,15 @@ def class_moments(X, y, n_classes, weights=None):
     n = np.bincount(y, weights, minlength=n_classes).astype(np.float64)
     w = np.ones(len(X)) if weights is None else weights
     mean, scatter = np.zeros((2, n_classes, X.shape[1]))
-    origin = X[0]  # near the data: no digits are lost, and constant features become exactly 0
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        (_moments if compiling() else _moments_by_class)(X, y.astype(np.int64), w, n, mean, scatter)
-    if not (np.isfinite(mean).all() and np.isfinite(scatter).all()):
-        raise ValueError("X is too large, its squares overflow: divide by a larger unit.")
-    return Moments(n, np.where(n[:, None] > 0, origin + mean, 0.0), scatter)
-
-
-@compiled
-def _moments(X, y, w, n, mean, scatter):
-    """Fill in the means, counted from the first row, and then the squared deviations."""
-    for i in range(X.shape[0]):
-        for j in range(X.shape[1]):
-            mean[y[i], j] += w[i] * (X[i, j] - X[0, j])
-    for k in range(len(n)):
-        for j in range(X.shape[1]):
-            if n[k] > 0:
-                mean[k, j] /= n[k]
-    for i in range(X.shape[0]):
-        for j in range(X.shape[1]):
-            z = X[i, j] - X[0, j] - mean[y[i], j]
-            scatter[y[i], j] += w[i] * z * z
-
-
-def _moments_by_class(X, y, w, n, mean, scatter):
-    """Do as ``_moments``, without a compiler."""
-    for k in np.flatnonzero(n > 0):
-        rows = y == k
-        Z = X[rows] - X[0]
-        mean[k] = w[rows] @ Z / n[k]
-        Z -= mean[k]
-        scatter[k] = w[rows] @ (Z * Z)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for k in np.flatnonzero(n > 0):
+            Z = X[y == k] - X[0]  # near 0: no digits are lost, and constant features become 0
+            mean[k] = w[y == k] @ Z / n[k]
+            Z -= mean[k]
+            scatter[k] = w[y == k] @ (Z * Z)
+    if not np.isfinite(scatter).all():
+        raise ValueError("X or its weights are too large, squares overflow: divide by a unit.")
+    return Moments(n, np.where(n[:, None] > 0, X[0] + mean, 0.0), scatter)
 
 
 def merge_moments(first, second):
@@ -516,25 +388,9 @@ def _merge(first, second):
 def class_variances(moments, floor=1e-9):
     """Return sigma_kj^2 = scatter_kj / n_k, the maximum-likelihood variances, kept above a floor.
 
-    Parameters
-    ----------
-    moments : Moments
-        With examples in every class.
-    floor : float
-        A variance is at least this share of the feature's variance over all classes; a feature
-        without any variance gets 1 in every class, so that it says nothing about the class.
+    A variance is at least the share ``floor`` of the feature's variance over all classes; a feature
+    without any variance gets 1 in every class, so that it says nothing about the class.
 
-    Returns
-    -------
-    array of shape (K, d)
-
-    Raises
-    ------
-    ValueError
-        If a class has no examples.
-
-    References
-    ----------
     Book: naive-bayes-gaussian-nb.
 
     Examples
@@ -543,40 +399,20 @@ def class_variances(moments, floor=1e-9):
     array([[1.        ],
            [0.04222222]])
     """
-    check_scalar(floor, "var_floor", low=0, high=1)
+    check_probability(floor, "var_floor")
     n, mean, scatter = moments
     if (n <= 0).any():
         raise ValueError("moments must hold examples of every class: drop the empty ones.")
-    with np.errstate(over="ignore", invalid="ignore"):
-        centre = n @ mean / n.sum()
-        overall = (scatter.sum(axis=0) + n @ (mean - centre) ** 2) / n.sum()
-    if not (overall < 1e300).all():
-        raise ValueError("moments are too large, their squares overflow: divide by a larger unit.")
+    centre = n @ mean / n.sum()
+    overall = (scatter.sum(axis=0) + n @ (mean - centre) ** 2) / n.sum()
+    variance = np.maximum(scatter / n[:, None], max(floor, 1e-100) * overall)
     constant = (mean == mean[0]).all(axis=0) & (scatter == 0).all(axis=0)
-    overall[constant] = 0.0
-    if (overall[~constant] < 1e-280).any():
-        raise ValueError("X is too small, its squares vanish: divide by a smaller unit.")
-    variance = np.maximum(scatter / n[:, None], floor * overall)
-    least = np.maximum(1e-250 * overall, 1e-290)  # the square of a distance over this is finite
-    return np.where(overall > 0, np.maximum(variance, least), 1.0)
+    return np.where(constant | (variance == 0), 1.0, variance)
 
 
 def gaussian_log_likelihoods(X, mean, variance):
-    """Return sum_j log N(x_j; mu_kj, sigma_kj^2) for each row and class, in nats.
+    """Return sum_j log N(x_j; mu_kj, sigma_kj^2) for m rows and K classes, in nats, shape (m, K).
 
-    Parameters
-    ----------
-    X : array of shape (m, d)
-    mean : array of shape (K, d)
-    variance : array of shape (K, d)
-        Above 0.
-
-    Returns
-    -------
-    array of shape (m, K)
-
-    References
-    ----------
     Book: naive-bayes-gaussian-nb.
 
     Examples
@@ -584,7 +420,8 @@ def gaussian_log_likelihoods(X, mean, variance):
     >>> gaussian_log_likelihoods([[0.0]], [[0.0], [1.0]], [[1.0], [1.0]])
     array([[-0.91893853, -1.41893853]])
     """
-    X, mean, variance = check_array(X), check_array(mean, "mean"), check_array(variance, "variance")
+    X, mean = check_array(X), check_array(mean, "mean", any_size=True)
+    variance = check_array(variance, "variance", any_size=True)
     if mean.shape != variance.shape or mean.shape[1] != X.shape[1]:
         raise ValueError(f"mean and variance must have shape (K, {X.shape[1]}), like X's columns.")
     if (variance <= 0).any():
@@ -600,14 +437,7 @@ def gaussian_log_likelihoods(X, mean, variance):
 def scores(prior, *log_likelihoods):
     """Return g_k(x) = log pi_k + the sum of the given log p(x_part | k), shape (m, K).
 
-    Features of different kinds only meet here: their log-likelihoods add.
-
-    Parameters
-    ----------
-    prior : array of shape (K,)
-        pi_k.
-    *log_likelihoods : arrays of shape (m, K)
-        One for each group of features.
+    Features of different kinds only meet here: their log-likelihoods, (m, K) each, add.
 
     Examples
     --------
@@ -622,20 +452,10 @@ def scores(prior, *log_likelihoods):
 
 
 def log_posterior(g):
-    """Return log p(k | x) = g_k - log sum_j exp(g_j) for each row of scores g.
+    """Return log p(k | x) = g_k - log sum_j exp(g_j) for each row of scores g, shape (m, K).
 
-    Parameters
-    ----------
-    g : array of shape (m, K)
-        g_k(x) = log p(x, k) up to a constant in each row; -inf where p(x, k) = 0.
+    A row that is -inf in every class has probability 0 and no posterior: it is refused.
 
-    Raises
-    ------
-    ValueError
-        If a row is -inf in every class: such an x has probability 0, and no posterior.
-
-    References
-    ----------
     Book: naive-bayes-posterior-confidence.
 
     Examples
@@ -656,24 +476,11 @@ def log_posterior(g):
 
 
 def n_parameters(n_values, n_classes):
-    """Return how many free numbers describe d categorical features and a class.
+    """Return how many free numbers describe a class and its features: naively, and in full.
 
-    Parameters
-    ----------
-    n_values : sequence of d ints
-        V_j.
-    n_classes : int
-        K.
+    K - 1 + K sum_j (V_j - 1) if they are independent given the class, K prod_j V_j - 1 for any
+    table.
 
-    Returns
-    -------
-    naive : int
-        K - 1 + K sum_j (V_j - 1), if the features are independent given the class.
-    full : int
-        K prod_j V_j - 1, for an arbitrary joint table.
-
-    References
-    ----------
     Book: naive-bayes-assumption.
 
     Examples
@@ -681,8 +488,8 @@ def n_parameters(n_values, n_classes):
     >>> n_parameters([2] * 20, 2)
     (41, 2097151)
     """
-    K = check_scalar(n_classes, "n_classes", low=1, integer=True)
-    V = [int(check_scalar(v, "n_values", low=1, integer=True)) for v in n_values]
+    K = check_count(n_classes, "n_classes")
+    V = [int(check_count(v, "n_values")) for v in n_values]
     cells = K
     for v in V:
         cells *= v
@@ -692,29 +499,21 @@ def n_parameters(n_values, n_classes):
 # Estimators ----------------------------------------------------------------------------------
 
 
-def _observed(X):
-    """Return the sorted distinct values of each column."""
-    found = []
-    for x in np.ascontiguousarray(X.T):
-        low = x.min()
-        if x.max() - low <= len(x) and (np.floor(x) == x).all():  # count instead of sorting
-            found.append(low + np.flatnonzero(np.bincount((x - low).astype(np.int64))))
-        else:
-            found.append(np.unique(x))
-    return tuple(found)
+def _observed(x):
+    """Return the sorted distinct values; whole numbers close together are counted, not sorted."""
+    low = x.min()
+    if x.max() - low <= len(x) and (np.floor(x) == x).all():
+        return low + np.flatnonzero(np.bincount((x - low).astype(np.int64)))
+    return np.unique(x)
 
 
 def _codes(X, categories, unseen="error"):
     """Return the place of each entry among the categories of its column, -1 where it has none."""
-    low, V = np.array([(known[0], len(known)) for known in categories]).T
-    if all(known[-1] - known[0] == len(known) - 1 for known in categories) and all(
-        (known == np.floor(known)).all() for known in categories
-    ):  # whole numbers without a gap
-        shifted = X - low
-        with np.errstate(invalid="ignore"):
-            place = shifted.astype(np.int64)
-        if place.min() >= 0 and (place.max(axis=0) < V).all() and (place == shifted).all():
-            return place
+    if all(np.array_equal(known, known[0] + np.arange(len(known))) for known in categories):
+        place = X - [known[0] for known in categories]  # whole numbers without a gap
+        inside = (place >= 0) & (place < [len(known) for known in categories])
+        if (inside & (place == np.floor(place))).all():
+            return place.astype(np.int64)
     codes = np.empty(X.shape[::-1], dtype=np.int64)
     for j, (x, known) in enumerate(zip(np.ascontiguousarray(X.T), categories)):
         V = len(known)
@@ -729,24 +528,30 @@ def _codes(X, categories, unseen="error"):
     return np.ascontiguousarray(codes.T)
 
 
+def _categories(X, categories, unseen):
+    """Return the values of each column: those that are given, or those that occur."""
+    check_choice(unseen, "unseen", ("error", "missing"))
+    if categories is None:
+        return tuple(map(_observed, np.ascontiguousarray(X.T)))
+    if len(categories) != X.shape[1]:
+        raise ValueError(f"categories must list the values of each of the {X.shape[1]} columns.")
+    categories = tuple(np.unique(check_vector(v, "categories")) for v in categories)
+    if min(len(v) for v in categories) == 0:
+        raise ValueError("categories must list at least one value for each column.")
+    return categories
+
+
 class _NaiveBayes(Classifier):
-    """What the classifiers share; a subclass fits ``features_``, a tuple of (columns, record)."""
+    """What the classifiers share; ``features_`` is a tuple of (columns, record)."""
 
     def fit(self, X, y, sample_weight=None):
-        """Fit to X of shape (n, d), labels y (n,) and weights (n,), if any; return self.
-
-        A weight counts a row that often; a row of weight 0 is as good as absent.
-        """
+        """Fit to X of shape (n, d), labels y (n,) and weights (n,), if any; return self."""
         begin_fit(self, X)
         X = check_array(X)
         return self._estimate(self.statistics(X, y, sample_weight), X.shape[1])
 
     def fit_chunks(self, chunks, workers=1):
-        """Fit to chunks (X, y) or (X, y, sample_weight), one after the other; return self.
-
-        The result is that of ``fit`` on all rows together; ``chunks`` may be an iterator, and
-        ``workers`` is as in ``mllib.core.chunks.reduce_chunks``.
-        """
+        """Fit to chunks (X, y) or (X, y, sample_weight), as ``fit`` to all rows; return self."""
         check_parameters(self)
         total = reduce_chunks(_ChunkSums(self), chunks, workers)
         keep_names(self, total.names)
@@ -757,11 +562,7 @@ class _NaiveBayes(Classifier):
         X = check_array(X)
         weights = check_sample_weight(sample_weight, len(X), chunk=True)
         classes, index = check_labels(y, type(self).__name__)
-        if len(index) != len(X):
-            raise ValueError(
-                f"Found input variables with inconsistent numbers of samples: X has {len(X)} "
-                f"rows, y has {len(index)} entries."
-            )
+        check_target_length(X, index)
         if weights is not None and not weights.all():
             keep = weights > 0
             if not keep.any():
@@ -780,9 +581,40 @@ class _NaiveBayes(Classifier):
         else:
             priors = check_vector(self.priors, "priors", length=len(classes))
             self.class_prior_ = check_distribution(priors, "priors")
-        self.features_ = self._fit_features(sums.parts, d)
+        fitted = zip(self._columns(d), sums.parts)
+        self.features_ = tuple((columns, self._record(kind, s)) for (kind, columns), s in fitted)
         self.classes_, self.n_features_in_ = classes, d
         return self
+
+    def _columns(self, d):
+        """Return the kinds of features and the columns of each; None are all of them."""
+        return [(self._kind, None)]
+
+    def _sums(self, X, index, K, weights):
+        parts = []
+        for kind, columns in self._columns(X.shape[1]):
+            Z = X if columns is None else X[:, columns]
+            if kind == "gaussian":
+                parts.append(class_moments(Z, index, K, weights))
+            elif kind == "bernoulli":
+                bits = np.greater(Z, check_scalar(self.threshold, "threshold"))
+                parts.append(class_counts(bits, index, K, [2] * Z.shape[1], weights))
+            else:
+                categories = _categories(Z, self.categories, self.unseen)
+                sizes, codes = [len(known) for known in categories], _codes(Z, categories)
+                counts = class_counts(codes, index, K, sizes, weights)
+                parts.append(CategoricalCounts(categories, counts))
+        return tuple(parts)
+
+    def _record(self, kind, sums):
+        """Return the fitted record of one kind of features."""
+        if kind == "gaussian":
+            return GaussianFeatures(sums.mean, class_variances(sums, self.var_floor))
+        if kind == "bernoulli":
+            tables = conditional_tables(sums, self.pseudocount)
+            return BernoulliFeatures(np.stack([t[:, 1] for t in tables], axis=1), self.threshold)
+        tables = conditional_tables(sums.counts, self.pseudocount)
+        return CategoricalFeatures(sums.categories, tables, self.unseen)
 
     def predict_joint_log_proba(self, X):
         """Return g_k(x) = log pi_k + sum_j log p(x_j | k), shape (m, K)."""
@@ -825,64 +657,24 @@ class _ChunkSums:
         return self.model.statistics(*chunk_parts(chunk, ("X", "y", "sample_weight"), 2))
 
 
-def _fit_gaussian(moments, floor):
-    return GaussianFeatures(moments.mean, class_variances(moments, floor))
-
-
-def _binary_counts(X, index, K, weights, threshold):
-    check_scalar(threshold, "threshold")
-    return class_counts(np.greater(X, threshold), index, K, [2] * X.shape[1], weights)
-
-
-def _fit_bernoulli(counts, pseudocount, threshold):
-    tables = conditional_tables(counts, pseudocount)
-    return BernoulliFeatures(np.column_stack([table[:, 1] for table in tables]), threshold)
-
-
-def _categorical_counts(X, index, K, weights, categories, unseen):
-    check_choice(unseen, "unseen", ("error", "missing"))
-    if categories is None:
-        categories = _observed(X)
-    elif len(categories) != X.shape[1]:
-        raise ValueError(f"categories must list the values of each of the {X.shape[1]} columns.")
-    else:
-        categories = tuple(np.unique(check_vector(v, "categories")) for v in categories)
-        if min(len(v) for v in categories) == 0:
-            raise ValueError("categories must list at least one value for each column.")
-    counts = class_counts(_codes(X, categories), index, K, [len(v) for v in categories], weights)
-    return CategoricalCounts(categories, counts)
-
-
-def _fit_categorical(counted, pseudocount, unseen):
-    tables = conditional_tables(counted.counts, pseudocount)
-    return CategoricalFeatures(counted.categories, tables, unseen)
-
-
 class GaussianNB(_NaiveBayes):
     """Numeric features, x_j | k ~ N(mu_kj, sigma_kj^2), independent given the class.
 
     Means and variances maximise the likelihood (the denominator of a variance is n_k).
 
+    Book: naive-bayes-gaussian-nb.
+
     Parameters
     ----------
-    priors : array of shape (K,), optional
-        Class probabilities; the frequencies of the classes by default.
-    prior_pseudocount : float
-        Added to each n_k when the prior is estimated.
-    var_floor : float
-        A variance is at least this share of the feature's variance over all classes.
+    priors : array of shape (K,), optional; class probabilities; by default their frequencies
+    prior_pseudocount : float; added to each n_k when the prior is estimated
+    var_floor : float; a variance is at least this share of the feature's variance over all classes
 
     Attributes
     ----------
     classes_, class_count_, class_prior_ : arrays of shape (K,)
-    theta_, var_ : arrays of shape (K, d)
-        Means and variances.
-    features_ : tuple
-        The fitted record, as (columns, GaussianFeatures).
-
-    References
-    ----------
-    Book: naive-bayes-gaussian-nb.
+    theta_, var_ : arrays of shape (K, d); means and variances
+    features_ : tuple; the fitted record, as (columns, GaussianFeatures)
 
     Examples
     --------
@@ -890,45 +682,35 @@ class GaussianNB(_NaiveBayes):
     array([0])
     """
 
+    _kind = "gaussian"
+
     def __init__(self, *, priors=None, prior_pseudocount=0.0, var_floor=1e-9):
         self.priors = priors
         self.prior_pseudocount = prior_pseudocount
         self.var_floor = var_floor
 
-    def _sums(self, X, index, K, weights):
-        return (class_moments(X, index, K, weights),)
-
-    def _fit_features(self, parts, d):
-        record = _fit_gaussian(*parts, self.var_floor)
-        self.theta_, self.var_ = record
-        return ((None, record),)
+    def _estimate(self, sums, d):
+        super()._estimate(sums, d)
+        self.theta_, self.var_ = self.features_[0][1]
+        return self
 
 
 class BernoulliNB(_NaiveBayes):
     """Binary features, P(x_j = 1 | k) = p_kj, independent given the class.
 
+    Book: naive-bayes-bernoulli.
+
     Parameters
     ----------
-    pseudocount : float
-        c in p_kj = (N_kj + c) / (n_k + 2 c).
-    threshold : float
-        A value above it counts as 1.
-    priors : array of shape (K,), optional
-        Class probabilities; the frequencies of the classes by default.
-    prior_pseudocount : float
-        Added to each n_k when the prior is estimated.
+    pseudocount : float; c in p_kj = (N_kj + c) / (n_k + 2 c)
+    threshold : float; a value above it counts as 1
+    priors, prior_pseudocount : as for ``GaussianNB``
 
     Attributes
     ----------
     classes_, class_count_, class_prior_ : arrays of shape (K,)
-    p_ : array of shape (K, d)
-        P(x_j = 1 | k); ``linear_weights`` turns it into the weights of a linear classifier.
-    features_ : tuple
-        The fitted record, as (columns, BernoulliFeatures).
-
-    References
-    ----------
-    Book: naive-bayes-bernoulli.
+    p_ : array of shape (K, d); P(x_j = 1 | k), input of ``linear_weights``
+    features_ : tuple; the fitted record, as (columns, BernoulliFeatures)
 
     Examples
     --------
@@ -936,6 +718,8 @@ class BernoulliNB(_NaiveBayes):
     array([[0.5       , 0.75      ],
            [0.66666667, 0.33333333]])
     """
+
+    _kind = "bernoulli"
 
     def __init__(self, pseudocount=1.0, *, threshold=0.0, priors=None, prior_pseudocount=0.0):
         self.pseudocount = pseudocount
@@ -948,13 +732,10 @@ class BernoulliNB(_NaiveBayes):
         tags.classifier_tags.poor_score = True  # one cut through numeric features is coarse
         return tags
 
-    def _sums(self, X, index, K, weights):
-        return (_binary_counts(X, index, K, weights, self.threshold),)
-
-    def _fit_features(self, parts, d):
-        record = _fit_bernoulli(*parts, self.pseudocount, self.threshold)
-        self.p_ = record.p
-        return ((None, record),)
+    def _estimate(self, sums, d):
+        super()._estimate(sums, d)
+        self.p_ = self.features_[0][1].p
+        return self
 
 
 class CategoricalNB(_NaiveBayes):
@@ -962,32 +743,23 @@ class CategoricalNB(_NaiveBayes):
 
     The values of a feature are any numbers; each distinct number is a category.
 
+    Book: naive-bayes-categorical.
+
     Parameters
     ----------
-    pseudocount : float
-        c in (N_kv + c) / (n_k + c V); V counts the values of the feature over all classes.
-    categories : list of d arrays, optional
-        All values that each feature can take; those that occur in the training data by default.
+    pseudocount : float; c in (N_kv + c) / (n_k + c V); V counts values over all classes
+    categories : list of d arrays, optional; all values of each feature; by default those in X
     unseen : {"error", "missing"}
-        What a value outside the categories means at prediction: a mistake, or a missing
-        observation, whose factor is left out in every class.
-    priors : array of shape (K,), optional
-        Class probabilities; the frequencies of the classes by default.
-    prior_pseudocount : float
-        Added to each n_k when the prior is estimated.
+        What another value means at prediction: a mistake, or a missing observation, whose factor is
+        left out in every class.
+    priors, prior_pseudocount : as for ``GaussianNB``
 
     Attributes
     ----------
     classes_, class_count_, class_prior_ : arrays of shape (K,)
     categories_ : tuple of d arrays of shape (V_j,)
-    tables_ : tuple of d arrays of shape (K, V_j)
-        p(x_j = v | k).
-    features_ : tuple
-        The fitted record, as (columns, CategoricalFeatures).
-
-    References
-    ----------
-    Book: naive-bayes-categorical.
+    tables_ : tuple of d arrays of shape (K, V_j); p(x_j = v | k)
+    features_ : tuple; the fitted record, as (columns, CategoricalFeatures)
 
     Examples
     --------
@@ -995,6 +767,8 @@ class CategoricalNB(_NaiveBayes):
     array([[0.75      , 0.25      ],
            [0.33333333, 0.66666667]])
     """
+
+    _kind = "categorical"
 
     def __init__(
         self,
@@ -1016,44 +790,28 @@ class CategoricalNB(_NaiveBayes):
         tags.input_tags.categorical = True
         return tags
 
-    def _sums(self, X, index, K, weights):
-        return (_categorical_counts(X, index, K, weights, self.categories, self.unseen),)
-
-    def _fit_features(self, parts, d):
-        record = _fit_categorical(*parts, self.pseudocount, self.unseen)
-        self.categories_, self.tables_ = record.categories, record.tables
-        return ((None, record),)
+    def _estimate(self, sums, d):
+        super()._estimate(sums, d)
+        self.categories_, self.tables_, _ = self.features_[0][1]
+        return self
 
 
 class MixedNB(_NaiveBayes):
     """Features of several kinds, independent given the class: their log-likelihoods add.
 
+    Book: naive-bayes-numeric-features.
+
     Parameters
     ----------
     kinds : list of d strings, optional
         "gaussian", "bernoulli" or "categorical" for each column; all Gaussian by default.
-    pseudocount : float
-        c for binary and categorical columns.
-    threshold : float
-        A value of a binary column above it counts as 1.
-    categories : list of arrays, optional
-        All values of each categorical column, in the order of these columns.
-    unseen : {"error", "missing"}
-        As in ``CategoricalNB``.
-    var_floor : float
-        As in ``GaussianNB``.
-    priors : array of shape (K,), optional
-    prior_pseudocount : float
+    pseudocount, threshold, categories, unseen, var_floor, priors, prior_pseudocount
+        As for the other three; ``categories`` in the order of the categorical columns.
 
     Attributes
     ----------
     classes_, class_count_, class_prior_ : arrays of shape (K,)
-    features_ : tuple of (columns, record)
-        One record for each kind that occurs.
-
-    References
-    ----------
-    Book: naive-bayes-numeric-features.
+    features_ : tuple of (columns, record); one record for each kind that occurs
 
     Examples
     --------
@@ -1088,34 +846,8 @@ class MixedNB(_NaiveBayes):
         kinds = ["gaussian"] * d if self.kinds is None else list(self.kinds)
         if len(kinds) != d:
             raise ValueError(f"kinds must name one kind for each of the {d} columns of X.")
+        known = ("gaussian", "bernoulli", "categorical")
         for kind in kinds:
-            check_choice(kind, "kinds", ("gaussian", "bernoulli", "categorical"))
-        places = [
-            (kind, np.flatnonzero([k == kind for k in kinds]))
-            for kind in ("gaussian", "bernoulli", "categorical")
-        ]
+            check_choice(kind, "kinds", known)
+        places = [(kind, np.flatnonzero(np.array(kinds) == kind)) for kind in known]
         return [(kind, columns) for kind, columns in places if len(columns)]
-
-    def _sums(self, X, index, K, weights):
-        options = {
-            "gaussian": (class_moments,),
-            "bernoulli": (_binary_counts, self.threshold),
-            "categorical": (_categorical_counts, self.categories, self.unseen),
-        }
-        parts = []
-        for kind, columns in self._columns(X.shape[1]):
-            count, *settings = options[kind]
-            parts.append(count(X[:, columns], index, K, weights, *settings))
-        return tuple(parts)
-
-    def _fit_features(self, parts, d):
-        options = {
-            "gaussian": (_fit_gaussian, self.var_floor),
-            "bernoulli": (_fit_bernoulli, self.pseudocount, self.threshold),
-            "categorical": (_fit_categorical, self.pseudocount, self.unseen),
-        }
-        fitted = []
-        for (kind, columns), part in zip(self._columns(d), parts):
-            fit, *settings = options[kind]
-            fitted.append((columns, fit(part, *settings)))
-        return tuple(fitted)

@@ -80,25 +80,12 @@ def _columns(points, n):
 def erm(predictions, y):
     """Return the hypothesis of least empirical risk, argmin over f of R_n(f), for the 0-1 loss.
 
+    Book: pac-learning-erm.
+
     Parameters
     ----------
-    predictions : array of shape (m, n)
-        f(x_i), one row per hypothesis.
-    y : array of shape (n,)
-        Labels of any type.
-
-    Returns
-    -------
-    ErmResult
-
-    Raises
-    ------
-    ValueError
-        If there is no hypothesis or no label, the shapes do not fit, or a label is NaN.
-
-    References
-    ----------
-    Book: pac-learning-erm.
+    predictions : array of shape (m, n); f(x_i), one row per hypothesis
+    y : array of shape (n,); labels of any type
 
     Examples
     --------
@@ -124,18 +111,13 @@ def erm(predictions, y):
 def uniform_deviation_bound(n, epsilon, size):
     """Return 2 |F| exp(-2 n epsilon^2), which bounds P(sup over f of |R_n(f) - R(f)| >= epsilon).
 
+    Book: pac-learning-finite-class-proof.
+
     Parameters
     ----------
-    n : int
-        Sample size.
-    epsilon : float
-        Deviation, above 0.
-    size : int
-        |F|, at least 1.
-
-    References
-    ----------
-    Book: pac-learning-finite-class-proof.
+    n : int; sample size
+    epsilon : float; deviation, above 0
+    size : int; |F|, at least 1
 
     Examples
     --------
@@ -151,18 +133,13 @@ def finite_class_bound(n, delta, size):
     Losses lie in [0, 1]; the sample is i.i.d. It is twice the radius that Hoeffding's inequality
     gives one function at risk delta / |F|.
 
+    Book: pac-learning-finite-class.
+
     Parameters
     ----------
-    n : int
-        Sample size.
-    delta : float
-        Failure probability, in (0, 1).
-    size : int
-        |F|.
-
-    References
-    ----------
-    Book: pac-learning-finite-class.
+    n : int; sample size
+    delta : float; failure probability, in (0, 1)
+    size : int; |F|
 
     Examples
     --------
@@ -180,10 +157,8 @@ def finite_class_sample_size(epsilon, delta, size):
 
     Parameters
     ----------
-    epsilon, delta : float
-        Excess risk and failure probability, in (0, 1).
-    size : int
-        |F|.
+    epsilon, delta : float; excess risk and failure probability, in (0, 1)
+    size : int; |F|
 
     Examples
     --------
@@ -204,12 +179,7 @@ def patterns(family, points):
     ----------
     family : array of 0 and 1 of shape (m, n)
         One row per hypothesis, one column per point of a finite domain.
-    points : sequence of int
-        Columns.
-
-    Returns
-    -------
-    array of bool of shape (number of labellings, len(points))
+    points : sequence of int; columns
     """
     F = _family(family)
     return _patterns(F, _columns(points, F.shape[1]))
@@ -222,15 +192,12 @@ def _patterns(F, points):
 def is_shattered(family, points):
     """Return whether the family induces all 2^k labellings of the k points.
 
+    Book: pac-learning-shattering.
+
     Parameters
     ----------
     family : array of 0 and 1 of shape (m, n)
-    points : sequence of int
-        Columns.
-
-    References
-    ----------
-    Book: pac-learning-shattering.
+    points : sequence of int; columns
 
     Examples
     --------
@@ -246,8 +213,7 @@ def growth_function(family, k):
     Parameters
     ----------
     family : array of 0 and 1 of shape (m, n)
-    k : int
-        0 <= k <= n.
+    k : int; 0 <= k <= n
 
     Examples
     --------
@@ -265,24 +231,15 @@ def vc_dimension(family):
 
     Subsets of shattered sets are shattered, so the search stops at the first size without one.
 
+    Book: pac-learning-vc-dimension.
+
     Parameters
     ----------
-    family : array of 0 and 1 of shape (m, n)
-        One row per hypothesis, one column per point.
+    family : array of 0 and 1 of shape (m, n); one row per hypothesis, one column per point
 
     Returns
     -------
-    int
-        At least 0 and at most log2 of the number of distinct rows.
-
-    Raises
-    ------
-    ValueError
-        If the family is empty or holds other values than 0 and 1.
-
-    References
-    ----------
-    Book: pac-learning-vc-dimension.
+    int; at least 0 and at most log2 of the number of distinct rows
 
     Examples
     --------
@@ -305,21 +262,16 @@ def linear_dichotomies(X, *, intercept=True):
     A labelling t is made if z_i^T w >= 1 where t_i = 1 and z_i^T w <= 0 where t_i = 0 is feasible,
     with z_i = (1, x_i): any w with the right signs can be scaled to fulfil it.
 
+    Book: pac-learning-linear-classifier-vc. Cover (1965) counts them in general position.
+
     Parameters
     ----------
-    X : array of shape (n, d)
-        Points, at most 16 of them.
-    intercept : bool
-        Whether there is an offset b; without it z_i = x_i.
+    X : array of shape (n, d); points, at most 16 of them
+    intercept : bool; whether there is an offset b; without it z_i = x_i
 
     Returns
     -------
-    array of int of shape (number of labellings, n)
-        Entries 0 and 1.
-
-    References
-    ----------
-    Book: pac-learning-linear-classifier-vc. Cover (1965) counts them in general position.
+    array of int of shape (number of labellings, n); entries 0 and 1
 
     Examples
     --------
@@ -353,16 +305,12 @@ def linear_dichotomies(X, *, intercept=True):
 def sauer_bound(n, d):
     """Return sum over i = 0..d of binomial(n, i), which bounds the growth function.
 
+    Book: pac-learning-sauer. Sauer (1972).
+
     Parameters
     ----------
-    n : int
-        Number of points.
-    d : int
-        VC dimension.
-
-    References
-    ----------
-    Book: pac-learning-sauer. Sauer (1972).
+    n : int; number of points
+    d : int; VC dimension
 
     Examples
     --------
@@ -389,28 +337,17 @@ def vc_generalisation_bound(n, d, delta):
     With probability at least 1 - delta over an i.i.d. sample, R(f) <= R_n(f) + this for all f of a
     class of VC dimension d at once, for the 0-1 loss.
 
+    Book: pac-learning-generalization-bound. Vapnik and Chervonenkis (1971).
+
     Parameters
     ----------
-    n : int
-        Sample size, with 2 n >= d.
-    d : int
-        VC dimension, at least 1.
-    delta : float
-        Failure probability, in (0, 1).
+    n : int; sample size, with 2 n >= d
+    d : int; VC dimension, at least 1
+    delta : float; failure probability, in (0, 1)
 
     Returns
     -------
-    float
-        May exceed 1, and then says nothing.
-
-    Raises
-    ------
-    ValueError
-        If 2 n < d, or delta is outside (0, 1).
-
-    References
-    ----------
-    Book: pac-learning-generalization-bound. Vapnik and Chervonenkis (1971).
+    float; may exceed 1, and then says nothing
 
     Examples
     --------
@@ -427,18 +364,13 @@ def vc_sample_size(epsilon, delta, d):
 
     The bound falls with n and exceeds 1 at n = d: doubling from there, then bisection.
 
+    Book: pac-learning-generalization-bound.
+
     Parameters
     ----------
-    epsilon : float
-        Largest gap, in (0, 1).
-    delta : float
-        Failure probability, in (0, 1).
-    d : int
-        VC dimension, at least 1.
-
-    References
-    ----------
-    Book: pac-learning-generalization-bound.
+    epsilon : float; largest gap, in (0, 1)
+    delta : float; failure probability, in (0, 1)
+    d : int; VC dimension, at least 1
 
     Examples
     --------
@@ -465,18 +397,11 @@ def sine_frequency(y):
 
     omega = pi (1 + sum over i with y_i = 0 of 10^i): one number memorises any labelling.
 
+    Book: pac-learning-infinite-vc-converse. Vapnik (1998).
+
     Parameters
     ----------
-    y : sequence of 0 and 1
-        At most 12 labels, so that the digits of omega fit into a double.
-
-    Returns
-    -------
-    float
-
-    References
-    ----------
-    Book: pac-learning-infinite-vc-converse. Vapnik (1998).
+    y : sequence of 0 and 1; at most 12 labels, so that the digits of omega fit into a double
 
     Examples
     --------

@@ -15,10 +15,24 @@ import numpy as np
 from scipy.linalg import cho_solve, cholesky
 from scipy.special import entr, gammaln, xlogy
 
-from mllib.core.arrays import as_array, check_array, check_distribution, check_square, check_vector
+from mllib.core.arrays import (
+    as_array,
+    check_array,
+    check_distribution,
+    check_size,
+    check_square,
+    check_vector,
+)
 from mllib.core.numerics import divergence_terms, log_normalise
 from mllib.core.numerics import gaussian_log_density as log_density_from_cholesky
-from mllib.core.scalars import check_rng, check_scalar
+from mllib.core.scalars import (
+    check_callable,
+    check_count,
+    check_finite,
+    check_positive,
+    check_probability,
+    check_rng,
+)
 
 __all__ = [
     "FiniteSpace",
@@ -102,32 +116,19 @@ def _as_fraction(value, name):
         raise ValueError(f"{name} must be a fraction such as '1/3', got {value!r}.") from error
 
 
-def _check_variable(X):
-    if not callable(X):
-        raise ValueError(f"X must be a function of an outcome, got {X!r}.")
-
-
 @dataclass(frozen=True)
 class FiniteSpace:
     """A finite probability space: P(A) = sum of p(omega) over the outcomes omega in A, exactly.
 
     An event is a set of outcomes, or a function that says of an outcome whether it belongs.
 
+    Book: probability-axioms. Kolmogorov (1933), chapter 1.
+
     Parameters
     ----------
     weights : mapping
         Outcome -> probability, as integers, ``fractions.Fraction`` or strings such as ``"0.05"``
         and ``"1/3"``; none negative, their sum exactly one.
-
-    Raises
-    ------
-    ValueError
-        If a weight is a float or negative, or the weights do not sum to one; in the methods, if
-        an event holds unknown outcomes or an event of probability 0 is conditioned on.
-
-    References
-    ----------
-    Book: probability-axioms. Kolmogorov (1933), chapter 1.
 
     Examples
     --------
@@ -231,7 +232,7 @@ class FiniteSpace:
 
     def law(self, X):
         """Return the law of the random variable X, a function of outcomes: p(x) = P(X = x)."""
-        _check_variable(X)
+        check_callable(X, "X")
         p = {}
         for w, weight in self.weights.items():
             p[X(w)] = p.get(X(w), 0) + weight
@@ -239,7 +240,7 @@ class FiniteSpace:
 
     def expectation(self, X):
         """Return E[X] = sum over omega of X(omega) p(omega), exact if X is."""
-        _check_variable(X)
+        check_callable(X, "X")
         return sum(X(w) * p for w, p in self.weights.items())
 
 
@@ -275,25 +276,9 @@ def _axes(axes, ndim, name):
 def marginal(joint, keep):
     """Return the marginal table of some variables: p(x) = sum_y p(x, y).
 
-    Parameters
-    ----------
-    joint : array of shape (K_1, ..., K_m)
-        p(x_1, ..., x_m), one axis for each variable; floats, or fractions for an exact result.
-    keep : int or tuple of int
-        The axes of the variables that stay, in the order in which the result has them.
+    ``joint`` has one axis of length K_j for each variable, and floats, or fractions for an exact
+    result; ``keep`` are the axes that stay, in the order in which the result has them.
 
-    Returns
-    -------
-    array
-        One axis for each variable in ``keep``.
-
-    Raises
-    ------
-    ValueError
-        If the table is negative somewhere or does not sum to one, or ``keep`` is no set of axes.
-
-    References
-    ----------
     Book: probability-sum-rule.
 
     Examples
@@ -315,27 +300,11 @@ def _marginal_in_place(joint, keep):
 
 
 def conditional(joint, given):
-    """Return the table p(other variables | given variables) = p(all) / p(given).
+    """Return the table p(other variables | given variables) = p(all) / p(given), of the same shape.
 
-    Parameters
-    ----------
-    joint : array of shape (K_1, ..., K_m)
-        p(x_1, ..., x_m), floats or fractions.
-    given : int or tuple of int
-        The axes of the variables that are conditioned on.
+    It sums to one over the axes that are not ``given``, and is not defined where these have
+    probability 0. Tables are as for ``marginal``.
 
-    Returns
-    -------
-    array of the shape of ``joint``
-        Sums to one over the axes that are not in ``given``.
-
-    Raises
-    ------
-    ValueError
-        If some value of the given variables has probability 0.
-
-    References
-    ----------
     Book: probability-conditional-probability.
 
     Examples
@@ -357,21 +326,9 @@ def conditional(joint, given):
 def chain_rule(joint, order=None):
     """Return the factors p(x_1), p(x_2 | x_1), ..., p(x_m | x_1, ..., x_{m-1}) of a joint table.
 
-    Parameters
-    ----------
-    joint : array of shape (K_1, ..., K_m)
-        p(x_1, ..., x_m) > 0, floats or fractions.
-    order : sequence of int, optional
-        The order in which the variables are taken; by default 0, 1, ..., m - 1.
+    The variables are taken in ``order``, by default 0, 1, ..., m - 1. Each factor has one axis for
+    each variable, of length one where it does not depend on it: their product is the table.
 
-    Returns
-    -------
-    list of arrays
-        Each with one axis for each variable, of length one where the factor does not depend on
-        it, so that their product is the joint table.
-
-    References
-    ----------
     Book: probability-chain-rule.
 
     Examples
@@ -394,27 +351,9 @@ def chain_rule(joint, order=None):
 def bayes(prior, likelihood):
     """Return p(k | x) = p(x | k) p(k) / p(x) with the evidence p(x) = sum_k p(x | k) p(k).
 
-    Parameters
-    ----------
-    prior : array of shape (K,)
-        p(k), floats or fractions.
-    likelihood : array of shape (K,) or (K, m)
-        p(x | k) of one observation x, or of m of them, probabilities or densities; floats or
-        fractions.
+    ``prior`` has shape (K,), ``likelihood`` shape (K,), or (K, m) for m observations; it may
+    be a density. An observation of evidence 0 is refused. Fractions give fractions.
 
-    Returns
-    -------
-    Posterior
-        Exact if both arguments are.
-
-    Raises
-    ------
-    ValueError
-        If the prior is no distribution, shapes disagree, a likelihood is negative, or an
-        observation has evidence 0, so that it contradicts every k.
-
-    References
-    ----------
     Book: probability-bayes-theorem. Bayes (1763).
 
     Examples
@@ -424,7 +363,8 @@ def bayes(prior, likelihood):
     """
     prior = _probabilities(prior, "prior")
     L = as_array(likelihood, "likelihood")
-    L = L if _is_exact(L) else check_array(np.atleast_2d(L), "likelihood").reshape(L.shape)
+    if not _is_exact(L):
+        L = check_array(np.atleast_2d(L), "likelihood", any_size=True).reshape(L.shape)
     if prior.ndim != 1 or L.ndim not in (1, 2) or len(L) != len(prior):
         raise ValueError(
             f"likelihood must have one row for each of the entries of prior, got shapes "
@@ -449,23 +389,13 @@ def is_conditionally_independent(joint, x, y, given=(), *, tol=1e-10):
     Every combination of values is tried. The product form needs no division, so values of z with
     probability 0 ask nothing.
 
+    Book: probability-conditional-independence. Dawid (1979).
+
     Parameters
     ----------
-    joint : array of shape (K_1, ..., K_m)
-        p(x_1, ..., x_m), floats, or fractions for an exact answer.
-    x, y, given : int or tuple of int
-        Axes of the three groups of variables; with ``given=()`` the question is independence.
-    tol : float
-        Largest difference that counts as rounding, for floats only.
-
-    Raises
-    ------
-    ValueError
-        If the table is no distribution or the groups overlap.
-
-    References
-    ----------
-    Book: probability-conditional-independence. Dawid (1979).
+    joint : array of shape (K_1, ..., K_m); floats, or fractions for an exact answer
+    x, y, given : int or tuple of int; axes of three groups of variables; ``given`` may be ()
+    tol : float; largest difference that counts as rounding, for floats only
 
     Examples
     --------
@@ -475,9 +405,8 @@ def is_conditionally_independent(joint, x, y, given=(), *, tol=1e-10):
     joint = _probabilities(joint, "joint")
     x, y, z = (_axes(a, joint.ndim, n) for a, n in ((x, "x"), (y, "y"), (given, "given")))
     _axes(x + y + z, joint.ndim, "x, y and given together")
-    p_xyz, p_xz, p_yz, p_z = (
-        _marginal_in_place(joint, keep) for keep in (x + y + z, x + z, y + z, z)
-    )
+    groups = (x + y + z, x + z, y + z, z)
+    p_xyz, p_xz, p_yz, p_z = (_marginal_in_place(joint, keep) for keep in groups)
     gap = np.abs(p_xyz * p_z - p_xz * p_yz).max()
     return bool(gap == 0 if _is_exact(joint) else gap <= tol)
 
@@ -487,7 +416,9 @@ def is_conditionally_independent(joint, x, y, given=(), *, tol=1e-10):
 
 def _values(x, name):
     exact = as_array(x, name)
-    return exact if exact.ndim == 1 and exact.size and _is_exact(exact) else check_vector(x, name)
+    if exact.ndim == 1 and exact.size and _is_exact(exact):
+        return exact
+    return check_size(check_vector(x, name), name)
 
 
 def _weights(p, n):
@@ -508,14 +439,9 @@ def _average(x, p):
 
 
 def expectation(x, p=None):
-    """Return E[X] = sum_i x_i p_i.
+    """Return E[X] = sum_i x_i p_i, for values x of shape (n,) and probabilities p, by default 1/n.
 
-    Parameters
-    ----------
-    x : array of shape (n,)
-        The values; floats or fractions.
-    p : array of shape (n,), optional
-        Their probabilities; 1/n each if left out, which makes E[X] the mean of a sample.
+    Floats or fractions, as in all functions of this section.
 
     Examples
     --------
@@ -527,23 +453,11 @@ def expectation(x, p=None):
 
 
 def covariance(x, y, p=None):
-    """Return Cov[X, Y] = E[(X - E X)(Y - E Y)] = E[XY] - E[X] E[Y].
+    """Return Cov[X, Y] = E[(X - E X)(Y - E Y)] = E[XY] - E[X] E[Y] of n pairs with probabilities p.
 
-    The first form is computed: the second cancels where the means are large.
+    The first form is computed: the second cancels where the means are large. Without p it is
+    ``numpy.cov`` with ``ddof=0``.
 
-    Parameters
-    ----------
-    x, y : arrays of shape (n,)
-        The pairs of values; floats or fractions.
-    p : array of shape (n,), optional
-        Probabilities of the pairs; 1/n each if left out (``numpy.cov`` with ``ddof=0``).
-
-    Returns
-    -------
-    float, or Fraction for exact arguments
-
-    References
-    ----------
     Book: probability-covariance.
 
     Examples
@@ -555,25 +469,12 @@ def covariance(x, y, p=None):
     if len(x) != len(y):
         raise ValueError(f"y must have as many entries as x, got {len(y)} and {len(x)}.")
     p = _weights(p, len(x))
-    with np.errstate(over="ignore", invalid="ignore"):
-        result = _average((x - _average(x, p)) * (y - _average(y, p)), p)
-    if isinstance(result, float) and not np.isfinite(result):
-        raise ValueError("x and y are too large to be multiplied: divide them by a larger unit.")
-    return result
+    return _average((x - _average(x, p)) * (y - _average(y, p)), p)
 
 
 def variance(x, p=None):
     """Return Var[X] = E[(X - E X)^2] = E[X^2] - E[X]^2; the first form is computed.
 
-    Parameters
-    ----------
-    x : array of shape (n,)
-        The values; floats or fractions.
-    p : array of shape (n,), optional
-        Their probabilities; 1/n each if left out.
-
-    References
-    ----------
     Book: probability-variance-identity.
 
     Examples
@@ -588,20 +489,10 @@ def variance(x, p=None):
 
 
 def entropy(p):
-    """Return H[p] = -sum_k p_k log p_k in nats, with 0 log 0 = 0.
+    """Return H[p] = -sum_k p_k log p_k in nats, with 0 log 0 = 0; p has shape (K,) or (n, K).
 
-    Parameters
-    ----------
-    p : array of shape (K,) or (n, K)
-        One distribution, or one in each row.
+    It lies between 0 and log K.
 
-    Returns
-    -------
-    float or array of shape (n,)
-        Between 0 and log K.
-
-    References
-    ----------
     Book: probability-entropy. Shannon (1948).
 
     Examples
@@ -616,18 +507,8 @@ def entropy(p):
 def kl_divergence(q, p):
     """Return KL(q || p) = sum_k q_k log(q_k / p_k) in nats; inf if q_k > 0 = p_k for some k.
 
-    Parameters
-    ----------
-    q, p : arrays of shape (K,) or (n, K)
-        Distributions over the same K values, one or one in each row.
+    Both have shape (K,) or (n, K). It is at least 0, and 0 only for q = p.
 
-    Returns
-    -------
-    float or array of shape (n,)
-        At least 0, and 0 only for q = p.
-
-    References
-    ----------
     Book: probability-gibbs. Kullback and Leibler (1951).
 
     Examples
@@ -683,21 +564,9 @@ def _points(X, d):
 def gaussian_pdf(x, mu, sigma2):
     """Return N(x; mu, sigma^2) = exp(-(x - mu)^2 / (2 sigma^2)) / sqrt(2 pi sigma^2).
 
-    Parameters
-    ----------
-    x : float or array
-    mu : float
-        Mean.
-    sigma2 : float
-        Variance (not the standard deviation), above 0.
+    ``sigma2`` is the variance, not the standard deviation. A density has the unit 1/x, and may
+    exceed 1.
 
-    Returns
-    -------
-    float or array of the shape of x
-        A density, in units of one over x; it may exceed one.
-
-    References
-    ----------
     Book: probability-gaussian-univariate.
 
     Examples
@@ -705,8 +574,8 @@ def gaussian_pdf(x, mu, sigma2):
     >>> round(gaussian_pdf(0.0, 0.0, 1.0), 4)
     0.3989
     """
-    check_scalar(mu, "mu", low=-np.inf, high=np.inf, open_low=True, open_high=True)
-    check_scalar(sigma2, "sigma2", low=0, open_low=True)
+    check_finite(mu, "mu")
+    check_positive(sigma2, "sigma2")
     x = as_array(x, "x")
     shape = x.shape
     z = (check_vector(np.ravel(x), "x") - mu) / np.sqrt(sigma2)
@@ -718,29 +587,9 @@ def gaussian_pdf(x, mu, sigma2):
 def gaussian_log_density(X, mean, cov):
     """Return log N(x; mu, Sigma) = -(d log 2 pi + log|Sigma| + (x-mu)^T Sigma^-1 (x-mu)) / 2.
 
-    With Sigma = L L^T the quadratic form is |z|^2 for L z = x - mu, and log|Sigma| is
-    2 sum_j log L_jj, so that no inverse and no determinant is formed.
+    X holds points of shape (n, d), or one of shape (d,). With Sigma = L L^T the quadratic form is
+    |z|^2 for L z = x - mu, and log|Sigma| is 2 sum_j log L_jj: no inverse, no determinant.
 
-    Parameters
-    ----------
-    X : array of shape (n, d) or (d,)
-        Points, one in each row, or a single one.
-    mean : array of shape (d,)
-    cov : array of shape (d, d)
-        Symmetric positive definite.
-
-    Returns
-    -------
-    array of shape (n,), or float for a single point
-        Nats.
-
-    Raises
-    ------
-    ValueError
-        If cov is not symmetric or is singular, or shapes disagree.
-
-    References
-    ----------
     Book: probability-gaussian-multivariate, probability-cholesky-density.
 
     Examples
@@ -755,21 +604,8 @@ def gaussian_log_density(X, mean, cov):
 
 
 def isotropic_log_density(X, mean, tau2):
-    """Return log N(x; mu, tau^2 I) = -(d log(2 pi tau^2) + |x - mu|^2 / tau^2) / 2.
+    """Return log N(x; mu, tau^2 I) = -(d log(2 pi tau^2) + |x - mu|^2 / tau^2) / 2, as the above.
 
-    Parameters
-    ----------
-    X : array of shape (n, d) or (d,)
-    mean : array of shape (d,)
-    tau2 : float
-        The variance of every coordinate, above 0.
-
-    Returns
-    -------
-    array of shape (n,), or float for a single point
-
-    References
-    ----------
     Book: probability-isotropic-gaussian.
 
     Examples
@@ -778,7 +614,7 @@ def isotropic_log_density(X, mean, tau2):
     -1.8379
     """
     mean = check_vector(mean, "mean")
-    check_scalar(tau2, "tau2", low=0, open_low=True)
+    check_positive(tau2, "tau2")
     X, single = _points(X, len(mean))
     squares = ((X - mean) ** 2).sum(axis=1) / tau2
     log_density = -0.5 * (len(mean) * np.log(2 * np.pi * tau2) + squares)
@@ -788,18 +624,6 @@ def isotropic_log_density(X, mean, tau2):
 def precision(cov):
     """Return the precision: 1 / sigma^2 of a variance, Lambda = Sigma^-1 of a covariance matrix.
 
-    Parameters
-    ----------
-    cov : float or array of shape (d, d)
-        A variance above 0, or a symmetric positive definite matrix.
-
-    Returns
-    -------
-    float or array of shape (d, d)
-        Symmetric.
-
-    References
-    ----------
     Book: probability-precision.
 
     Examples
@@ -808,7 +632,7 @@ def precision(cov):
     (0.25, [[0.25, 0.0], [0.0, 1.0]])
     """
     if as_array(cov, "cov").ndim == 0:
-        return 1 / check_scalar(cov, "cov", low=0, open_low=True)
+        return 1 / check_positive(cov, "cov")
     cov, L = _covariance_factor(cov)
     Lambda = cho_solve((L, True), np.eye(len(cov)))
     return (Lambda + Lambda.T) / 2
@@ -817,20 +641,8 @@ def precision(cov):
 def gaussian_marginal(mean, cov, keep):
     """Return the Gaussian of some coordinates: N(x_a; mu_a, Sigma_aa), the other rows crossed out.
 
-    Parameters
-    ----------
-    mean : array of shape (d,)
-    cov : array of shape (d, d)
-        Symmetric positive definite.
-    keep : int or tuple of int
-        The coordinates a, in the order in which the result has them.
+    ``keep`` are the coordinates a, in the order in which the result has them.
 
-    Returns
-    -------
-    Gaussian
-
-    References
-    ----------
     Book: probability-gaussian-marginal.
 
     Examples
@@ -849,32 +661,15 @@ def gaussian_conditional(mean, cov, given, values):
     """Return the Gaussian of the other coordinates a, given the values of the coordinates b.
 
     mu_a|b = mu_a + Sigma_ab Sigma_bb^-1 (x_b - mu_b), and Sigma_a|b is the Schur complement
-    Sigma_aa - Sigma_ab Sigma_bb^-1 Sigma_ba.
+    Sigma_aa - Sigma_ab Sigma_bb^-1 Sigma_ba, whatever the values are.
+
+    Book: probability-gaussian-conditional.
 
     Parameters
     ----------
-    mean : array of shape (d,)
-    cov : array of shape (d, d)
-        Symmetric positive definite.
-    given : int or tuple of int
-        The coordinates b, not all of them.
-    values : float, or array of shape (len(b),) or (m, len(b))
-        Their values x_b, in the order of ``given``; m rows give m means at once.
-
-    Returns
-    -------
-    Gaussian
-        Of the coordinates that are not given, in their order; the mean has shape (d - len(b),),
-        or (m, d - len(b)) for m rows of values. The covariance does not depend on the values.
-
-    Raises
-    ------
-    ValueError
-        If cov is not symmetric or is singular, or ``given`` and ``values`` do not fit.
-
-    References
-    ----------
-    Book: probability-gaussian-conditional.
+    mean, cov : arrays of shape (d,) and (d, d)
+    given : int or tuple of int; the coordinates b, not all of them
+    values : float, or array of shape (len(b),) or (m, len(b)); m rows give m means at once
 
     Examples
     --------
@@ -907,20 +702,11 @@ def gaussian_product(m1, S1, m2, S2):
     S^-1 = S1^-1 + S2^-1, S^-1 m = S1^-1 m1 + S2^-1 m2, c = N(m1; m2, S1 + S2). Only S1 + S2 is
     factorised: S = S1 (S1 + S2)^-1 S2 and m = m1 + S1 (S1 + S2)^-1 (m2 - m1).
 
+    Book: probability-product-of-gaussians.
+
     Parameters
     ----------
-    m1, m2 : arrays of shape (d,)
-        The two means.
-    S1, S2 : arrays of shape (d, d)
-        The two covariances, symmetric positive definite.
-
-    Returns
-    -------
-    GaussianProduct
-
-    References
-    ----------
-    Book: probability-product-of-gaussians.
+    m1, S1, m2, S2 : arrays of shape (d,) and (d, d), each a mean and a covariance
 
     Examples
     --------
@@ -942,11 +728,6 @@ def gaussian_entropy(cov):
 
     It is negative where the density is large enough.
 
-    Parameters
-    ----------
-    cov : array of shape (d, d)
-        Symmetric positive definite.
-
     Examples
     --------
     >>> round(gaussian_entropy([[1.0]]), 4)
@@ -957,23 +738,16 @@ def gaussian_entropy(cov):
 
 
 def gaussian_sample(mean, cov, n, rng):
-    """Draw x = mu + L z with standard Gaussian z, where Sigma = L L^T.
+    """Draw n times x = mu + L z with standard Gaussian z, where Sigma = L L^T; shape (n, d).
 
     Parameters
     ----------
-    mean : array of shape (d,)
-    cov : array of shape (d, d)
-        Symmetric positive definite.
-    n : int
-        How many.
+    mean, cov : arrays of shape (d,) and (d, d)
+    n : int; how many
     rng : numpy.random.Generator
-
-    Returns
-    -------
-    array of shape (n, d)
     """
     mean, _, L = _parameters(mean, cov)
-    n = check_scalar(n, "n", low=1, integer=True)
+    n = check_count(n, "n")
     return mean + check_rng(rng).standard_normal((n, len(mean))) @ L.T  # (eq-probability-affine)
 
 
@@ -999,14 +773,6 @@ def _whole_numbers(x, name, K):
 def bernoulli_log_pmf(x, p):
     """Return log p^x (1 - p)^(1 - x) for x in {0, 1}; 0^0 = 1, and log 0 = -inf.
 
-    Parameters
-    ----------
-    x : int or array of 0 and 1
-    p : float
-        Probability of 1, in [0, 1].
-
-    References
-    ----------
     Book: probability-bernoulli-categorical.
 
     Examples
@@ -1014,7 +780,7 @@ def bernoulli_log_pmf(x, p):
     >>> bernoulli_log_pmf([0, 1], 1.0)
     array([-inf,   0.])
     """
-    p = float(check_scalar(p, "p", low=0, high=1))
+    p = float(check_probability(p, "p"))
     x = _whole_numbers(x, "x", 2)
     log_pmf = xlogy(x, p) + xlogy(1 - x, 1 - p)
     return log_pmf if x.ndim else float(log_pmf)
@@ -1028,33 +794,22 @@ def bernoulli_moments(p):
     >>> bernoulli_moments(0.25)
     Moments(mean=array([0.25]), cov=array([[0.1875]]))
     """
-    p = float(check_scalar(p, "p", low=0, high=1))
+    p = float(check_probability(p, "p"))
     return Moments(np.array([p]), np.array([[p * (1 - p)]]))
 
 
 def bernoulli_sample(p, n, rng):
     """Draw n times 1 with probability p and 0 otherwise; shape (n,) of int."""
-    check_scalar(p, "p", low=0, high=1)
-    n = check_scalar(n, "n", low=1, integer=True)
+    check_probability(p, "p")
+    n = check_count(n, "n")
     return (check_rng(rng).random(n) < p).astype(int)
 
 
 def categorical_log_pmf(x, p):
     """Return log prod_k p_k^{x_k} for one-of-K vectors x; 0^0 = 1, and log 0 = -inf.
 
-    Parameters
-    ----------
-    x : array of shape (K,) or (n, K)
-        One-of-K vectors: value k is row k of ``numpy.eye(K)``.
-    p : array of shape (K,)
-        Probabilities of the K values.
+    x has shape (K,) or (n, K): value k is row k of ``numpy.eye(K)``.
 
-    Returns
-    -------
-    float or array of shape (n,)
-
-    References
-    ----------
     Book: probability-bernoulli-categorical.
 
     Examples
@@ -1093,7 +848,7 @@ def categorical_sample(p, n, rng):
     """
     p = _one_distribution(p)
     edges = np.cumsum(p)
-    u = check_rng(rng).random(check_scalar(n, "n", low=1, integer=True)) * edges[-1]
+    u = check_rng(rng).random(check_count(n, "n")) * edges[-1]
     return np.searchsorted(edges, u, side="right")
 
 
@@ -1108,27 +863,9 @@ def dirichlet_log_density(p, alpha):
     """Return log f(p) = log G(alpha_0) - sum_k log G(alpha_k) + sum_k (alpha_k - 1) log p_k.
 
     G is the gamma function and alpha_0 = sum_k alpha_k; the density is with respect to the first
-    K - 1 coordinates.
+    K - 1 coordinates of p, of shape (K,) or (n, K). It is -inf on the faces where the density
+    vanishes, and a p_k = 0 with alpha_k < 1 is refused, since the density is not bounded there.
 
-    Parameters
-    ----------
-    p : array of shape (K,) or (n, K)
-        Points of the simplex.
-    alpha : array of shape (K,)
-        All above 0; whole numbers are not needed.
-
-    Returns
-    -------
-    float or array of shape (n,)
-        -inf on the faces where the density vanishes.
-
-    Raises
-    ------
-    ValueError
-        Also if p_k = 0 where alpha_k < 1, since the density is not bounded there.
-
-    References
-    ----------
     Book: probability-dirichlet.
 
     Examples
@@ -1149,13 +886,6 @@ def dirichlet_log_density(p, alpha):
 def dirichlet_moments(alpha):
     """Return mean m = alpha / alpha_0 and covariance (diag(m) - m m^T) / (alpha_0 + 1).
 
-    Parameters
-    ----------
-    alpha : array of shape (K,)
-        All above 0.
-
-    References
-    ----------
     Book: probability-dirichlet-moments.
 
     Examples
@@ -1169,24 +899,11 @@ def dirichlet_moments(alpha):
 
 
 def dirichlet_sample(alpha, n, rng):
-    """Draw n points of the simplex: independent Gamma(alpha_k) variables over their sum.
+    """Draw n points of the simplex (K numbers each): Gamma(alpha_k) variables over their sum.
 
     Logarithms keep small alpha from giving 0/0: log G(a) is drawn as log G(a + 1) + log(U) / a.
-
-    Parameters
-    ----------
-    alpha : array of shape (K,)
-        All above 0.
-    n : int
-        How many.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    array of shape (n, K)
-        Rows sum to one.
     """
     alpha = _check_alpha(alpha)
-    size = (check_scalar(n, "n", low=1, integer=True), len(alpha))
+    size = (check_count(n, "n"), len(alpha))
     larger, u = check_rng(rng).standard_gamma(alpha + 1, size), rng.random(size)
     return log_normalise(np.log(larger) + np.log1p(-u) / alpha)[0]

@@ -12,6 +12,7 @@ from mllib.core.arrays import (
     as_array,
     check_array,
     check_sample_weight,
+    check_target_length,
     check_targets,
     check_vector,
     check_X_y,
@@ -19,7 +20,7 @@ from mllib.core.arrays import (
 )
 from mllib.core.compiled import compiled
 from mllib.core.estimators import Classifier, Regressor, begin_fit, check_features, check_fitted
-from mllib.core.scalars import check_choice, check_scalar, random_generator
+from mllib.core.scalars import check_choice, check_rng, check_scalar, random_generator
 
 __all__ = [
     "Branch",
@@ -93,6 +94,27 @@ class Tree(NamedTuple):
     impurity: np.ndarray  #: Gini, entropy in bits, or mean squared error, shape (m,)
 
 
+class Node(NamedTuple):
+    """What the scans of a node's columns share."""
+
+    W: float  #: total weight
+    mean: float  #: of the targets
+    total: np.ndarray  #: weight of each class
+    slack: float  #: gains closer than this count as equal
+
+
+class Limits(NamedTuple):
+    """The settings of ``grow`` as the compiled loops take them."""
+
+    criterion: int  #: its code
+    max_depth: int
+    min_split: int
+    min_leaf: int
+    min_weight: float
+    min_decrease: float
+    tried: int  #: columns looked at in each node
+
+
 class PruningPath(NamedTuple):
     """The smallest best pruned trees of all strengths; the last is the root alone."""
 
@@ -129,21 +151,10 @@ def _counts(counts, ndim=None):
 def entropy(counts):
     """Return -sum_k p_k log2 p_k in bits, with p_k the share of class k and 0 log 0 = 0.
 
-    Parameters
-    ----------
-    counts : array of shape (..., K)
-        Weights of the classes, not all 0.
+    ``counts`` of shape (..., K) are weights of the classes, not all 0; the result has shape (...).
 
-    Returns
-    -------
-    float or array of shape (...)
-
-    References
-    ----------
     Book: trees-entropy-impurity.
 
-    Examples
-    --------
     >>> float(entropy([2, 1, 1]))
     1.5
     """
@@ -155,21 +166,10 @@ def entropy(counts):
 def gini(counts):
     """Return 1 - sum_k p_k^2, the probability that two rows drawn with replacement differ.
 
-    Parameters
-    ----------
-    counts : array of shape (..., K)
-        Weights of the classes, not all 0; fractions give a fraction.
+    Shapes are as in ``entropy``; fractions give a fraction.
 
-    Returns
-    -------
-    number or array of shape (...)
-
-    References
-    ----------
     Book: trees-gini. Breiman et al. (1984), section 4.3.
 
-    Examples
-    --------
     >>> float(gini([2, 1, 1]))
     0.625
     """
@@ -181,16 +181,6 @@ def gini(counts):
 def misclassification(counts):
     """Return 1 - max_k p_k, the share of errors of the answer "most frequent class".
 
-    Parameters
-    ----------
-    counts : array of shape (..., K)
-
-    Returns
-    -------
-    number or array of shape (...)
-
-    Examples
-    --------
     >>> float(misclassification([2, 1, 1]))
     0.5
     """
@@ -199,18 +189,10 @@ def misclassification(counts):
 
 
 def contingency(x, y):
-    """Return the table of counts whose row v, column k counts the rows with value v and class k.
+    """Return the table whose row v, column k counts the rows with the v-th value and class k.
 
-    Parameters
-    ----------
-    x, y : arrays of shape (n,)
+    ``x`` and ``y`` have shape (n,); values and classes are sorted.
 
-    Returns
-    -------
-    array of int of shape (number of values, number of classes)
-
-    Examples
-    --------
     >>> contingency(["a", "b", "a"], [0, 1, 1]).tolist()
     [[1, 1], [0, 1]]
     """
@@ -225,23 +207,11 @@ def contingency(x, y):
 def information_gain(counts, impurity=entropy):
     """Return I(D) - sum_v |D_v|/|D| I(D_v), the impurity that a split into children D_v removes.
 
-    Parameters
-    ----------
-    counts : array of shape (V, K)
-        One row of class counts for each child.
-    impurity : callable
-        ``entropy``, ``gini``, ``misclassification`` or another function of class counts.
+    ``counts`` of shape (V, K) has one row of class counts for each child; ``impurity`` is
+    ``entropy``, ``gini``, ``misclassification`` or another function of class counts.
 
-    Returns
-    -------
-    number
-
-    References
-    ----------
     Book: trees-information-gain. Quinlan (1986), Machine Learning 1, p. 90.
 
-    Examples
-    --------
     >>> float(information_gain([[4, 0], [0, 4]]))
     1.0
     """
@@ -251,18 +221,8 @@ def information_gain(counts, impurity=entropy):
 
 
 def intrinsic_value(counts):
-    """Return the entropy of the sizes of the children in bits, whatever their classes.
+    """Return the entropy of the sizes of the children in bits, for counts of shape (V, K).
 
-    Parameters
-    ----------
-    counts : array of shape (V, K)
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
     >>> float(intrinsic_value([[4, 0], [0, 4]]))
     1.0
     """
@@ -270,22 +230,10 @@ def intrinsic_value(counts):
 
 
 def gain_ratio(counts):
-    """Return information gain over intrinsic value; there must be at least two children.
+    """Return information gain over intrinsic value, for counts of at least two children.
 
-    Parameters
-    ----------
-    counts : array of shape (V, K)
-
-    Returns
-    -------
-    float
-
-    References
-    ----------
     Book: trees-gain-ratio. Quinlan (1993), C4.5, section 2.2.
 
-    Examples
-    --------
     >>> float(gain_ratio([[2, 0], [2, 0], [0, 2], [0, 2]]))
     0.5
     """
@@ -298,28 +246,14 @@ def gain_ratio(counts):
 
 
 def id3(X, y, criterion="gain"):
-    """Return the tree that tests the column of largest gain, with a branch for each of its values.
+    """Return the ``Branch`` that tests the column of largest gain, a child for each of its values.
 
-    A node becomes a leaf when it is pure or when every column is constant on it.
+    A node becomes a leaf when it is pure or when every column is constant on it. X of shape (n, d)
+    holds categories of any sortable kind; ``criterion`` is "gain", as in ID3, or "gain_ratio", as
+    in C4.5.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-        Categories of any sortable kind.
-    y : array of shape (n,)
-    criterion : {"gain", "gain_ratio"}
-        ID3 takes the information gain, C4.5 the gain ratio.
-
-    Returns
-    -------
-    Branch
-
-    References
-    ----------
     Book: trees-information-gain. Quinlan (1986), Machine Learning 1, 81-106.
 
-    Examples
-    --------
     >>> id3([["red", "big"], ["red", "small"], ["blue", "big"]], ["no", "no", "yes"]).feature
     0
     """
@@ -346,17 +280,6 @@ def _id3(X, y, score):
 def id3_predict(tree, X):
     """Return the class of each row; a value that a node has not seen gets the node's own class.
 
-    Parameters
-    ----------
-    tree : Branch
-    X : array of shape (m, d)
-
-    Returns
-    -------
-    array of shape (m,)
-
-    Examples
-    --------
     >>> tree = id3([["red"], ["red"], ["blue"]], ["no", "no", "yes"])
     >>> id3_predict(tree, [["blue"], ["green"]]).tolist()
     ['yes', 'no']
@@ -410,12 +333,14 @@ def summarise(rows, y, w, criterion, total):
 
 
 @compiled
-def scan_column(x, rows, y, w, W, mean, total, left, criterion, min_leaf, min_weight, best, slack):
+def scan_column(x, rows, y, w, node, limits, left, best):
     """Return the largest gain, times W, among the cuts of one column, if it is above ``best``.
 
     ``rows`` are sorted by x; the cut c > 0 sends the first c of them left, and 0 says that none
-    is better. ``total`` holds the weights of the classes, ``left`` is room for those on the left.
+    is better. ``left`` is room for the weights of the classes on the left.
     """
+    W, mean, total, slack = node
+    criterion, min_leaf, min_weight = limits.criterion, limits.min_leaf, limits.min_weight
     n, cut, W_left, S = len(rows), 0, 0.0, 0.0
     all_sum, left_sum = 0.0, 0.0
     for k in range(len(total)):
@@ -460,10 +385,7 @@ def midpoint(a, b):
 
 
 @compiled
-def search(
-    XT, order, start, end, y, w, W, mean, total, left, criterion, min_leaf, min_weight, slack,
-    tried, pool, state,
-):  # fmt: skip
+def search(XT, order, start, end, y, w, node, limits, left, pool, state):
     """Return (column, cut, gain times W) of the best split of a node; the column is -1 if none is.
 
     All columns are looked at in order, or as many as ``tried`` of those that vary, at random.
@@ -471,7 +393,7 @@ def search(
     d = len(pool)
     feature, cut, best, seen = -1, 0, -np.inf, 0
     for i in range(d):
-        if tried < d:  # the next column of a random order
+        if limits.tried < d:  # the next column of a random order
             state[0] = state[0] * 48271 % 2147483647
             k = i + state[0] % (d - i)
             pool[i], pool[k] = pool[k], pool[i]
@@ -479,13 +401,11 @@ def search(
         rows = order[j, start:end]
         if XT[j, rows[0]] == XT[j, rows[-1]]:
             continue
-        gain, c = scan_column(
-            XT[j], rows, y, w, W, mean, total, left, criterion, min_leaf, min_weight, best, slack
-        )
+        gain, c = scan_column(XT[j], rows, y, w, node, limits, left, best)
         if c > 0:
             feature, cut, best = j, c, gain
         seen += 1
-        if seen >= tried and feature >= 0:
+        if seen >= limits.tried and feature >= 0:
             break
     return feature, cut, best
 
@@ -506,41 +426,40 @@ def partition(order, start, end, columns, goes_left, buffer):
 
 
 @compiled
-def grow_nodes(
-    XT, order, y, w, total, criterion, max_depth, min_split, min_leaf, min_weight, min_decrease,
-    tried, state, feature, threshold, left, right, rows_of, n, weight, impurity,
-):  # fmt: skip
-    """Grow depth first from presorted columns into the arrays from ``feature`` on; return m."""
+def grow_nodes(XT, order, y, w, limits, state, tree, begin):
+    """Grow depth first from presorted columns into the arrays of ``tree``; return m.
+
+    ``begin[t]`` becomes the place in ``order`` where the rows of node t begin.
+    """
     d, N = order.shape
     goes_left = np.zeros(XT.shape[1], np.bool_)
-    buffer, pool, counts = np.empty(N, np.int64), np.arange(d), np.empty(len(total))
-    stack = np.empty((len(feature) + 1, 4), np.int64)  # start, end, depth, parent
+    buffer, pool = np.empty(N, np.int64), np.arange(d)
+    total, counts = np.empty(tree.value.shape[1]), np.empty(tree.value.shape[1])
+    stack = np.empty((len(tree.n) + 1, 4), np.int64)  # start, end, depth, parent
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, N, 0, -1
     top, m = 1, 0
     while top > 0:
         top -= 1
         start, end, level, parent = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
-        if parent >= 0 and left[parent] < 0:
-            left[parent] = m
+        if parent >= 0 and tree.left[parent] < 0:
+            tree.left[parent] = m
         elif parent >= 0:
-            right[parent] = m
-        W, mean, left_over, equal = summarise(order[0, start:end], y, w, criterion, total)
-        rows_of[m], n[m], weight[m], impurity[m] = start, end - start, W, left_over / W
-        if not equal and level < max_depth and end - start >= min_split:
+            tree.right[parent] = m
+        W, mean, left_over, equal = summarise(order[0, start:end], y, w, limits.criterion, total)
+        begin[m], tree.n[m], tree.weight[m], tree.impurity[m] = start, end - start, W, left_over / W
+        if not equal and level < limits.max_depth and end - start >= limits.min_split:
             slack = W  # gains closer than rounding can tell count as equal
-            if criterion == SQUARED:
+            if limits.criterion == SQUARED:
                 slack = left_over + 0.01 * abs(mean) * np.sqrt(W * left_over)
-            j, cut, gain = search(
-                XT, order, start, end, y, w, W, mean, total, counts, criterion, min_leaf,
-                min_weight, _SLACK * slack, tried, pool, state,
-            )  # fmt: skip
-            if j >= 0 and max(gain, 0.0) >= min_decrease * weight[0]:  # no gain is below 0
+            node = Node(W, mean, total, _SLACK * slack)
+            j, cut, gain = search(XT, order, start, end, y, w, node, limits, counts, pool, state)
+            if j >= 0 and max(gain, 0.0) >= limits.min_decrease * tree.weight[0]:
                 middle = start + cut
-                feature[m] = j
-                threshold[m] = midpoint(XT[j, order[j, middle - 1]], XT[j, order[j, middle]])
+                tree.feature[m] = j
+                tree.threshold[m] = midpoint(XT[j, order[j, middle - 1]], XT[j, order[j, middle]])
                 for i in range(start, end):
                     goes_left[order[j, i]] = i < middle
-                columns = d if level + 1 < max_depth else 1
+                columns = d if level + 1 < limits.max_depth else 1
                 partition(order, start, end, columns, goes_left, buffer)
                 stack[top, 0], stack[top, 1] = middle, end
                 stack[top + 1, 0], stack[top + 1, 1] = start, middle
@@ -551,13 +470,14 @@ def grow_nodes(
 
 
 @compiled
-def fill_values(rows, rows_of, left, right, n, weight, y, w, classes, value):
+def fill_values(rows, begin, tree, y, w, classes):
     """Sum the targets (or the weights of the classes) of each leaf, then of parents, and divide."""
-    for t in range(len(left) - 1, -1, -1):
+    value = tree.value
+    for t in range(len(value) - 1, -1, -1):
         for k in range(value.shape[1]):
             value[t, k] = 0.0
-        if left[t] < 0:
-            for i in range(rows_of[t], rows_of[t] + n[t]):
+        if tree.left[t] < 0:
+            for i in range(begin[t], begin[t] + tree.n[t]):
                 r = rows[i]
                 if classes:
                     value[t, int(y[r])] += w[r]
@@ -565,26 +485,17 @@ def fill_values(rows, rows_of, left, right, n, weight, y, w, classes, value):
                     value[t, 0] += w[r] * y[r]
         else:
             for k in range(value.shape[1]):
-                value[t, k] = value[left[t], k] + value[right[t], k]
-    for t in range(len(left)):
+                value[t, k] = value[tree.left[t], k] + value[tree.right[t], k]
+    for t in range(len(value)):
         for k in range(value.shape[1]):
-            value[t, k] /= weight[t]
+            value[t, k] /= tree.weight[t]
 
 
 def presort(X):
     """Return, for each column, the rows in increasing order: an array of shape (d, n).
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
+    Rows of equal value keep their order.
 
-    Returns
-    -------
-    array of int of shape (d, n)
-        Rows of equal value keep their order.
-
-    Examples
-    --------
     >>> presort([[3.0], [1.0], [2.0]])
     array([[1, 2, 0]])
     """
@@ -592,67 +503,54 @@ def presort(X):
     return np.argsort(np.ascontiguousarray(X.T), axis=1, kind="stable").astype(np.int64)
 
 
-def _check_order(order, shape):
-    """Return row numbers, sorted by each column; the rows are taken as sorted."""
-    order = as_array(order, "order")
-    if order.shape != shape or order.dtype.kind not in "iu":
-        raise ValueError(f"order must have shape {shape} and hold row numbers, as presort(X).")
-    if order.min() < 0 or order.max() >= shape[1]:
-        raise ValueError(f"order must hold row numbers from 0 to {shape[1] - 1}.")
-    return order.astype(np.int64)
-
-
-def moderate(v):
-    """Return v / 2^e and e, whose squares and cubes stay within range; e is 0 as a rule."""
-    e = int(np.frexp(np.abs(v).max())[1])
-    return (np.ldexp(v, -e), e) if abs(e) > 160 else (v, 0)
-
-
-def in_units(weight, e, value=None, impurity=None, f=0):
-    """Return weights, values and impurities found after divisions by 2^e and 2^f as they are."""
-    with np.errstate(over="ignore", under="ignore"):
-        weight, value = np.ldexp(weight, e), np.ldexp(value, f)
-        impurity = np.ldexp(impurity, 2 * f)
-    for name, a in (("w", weight), ("y", impurity)):
-        if not np.isfinite(a[0]):
-            raise ValueError(f"{name} is too large, sums overflow: divide by a larger unit.")
-    return weight, value, impurity
-
-
-def _check_sample(X, y, w, n_classes, criterion, name="w"):
+def check_sample(X, y, w, n_classes, criterion):
+    """Return X, targets or class indices, and weights as arrays."""
     X = check_array(X)
     y = check_vector(y, "y", length=len(X))
-    w = check_sample_weight(w, len(X), name, ones=True)
+    w = check_sample_weight(w, len(X), "w", ones=True)
     if n_classes is None:
         check_choice(criterion, "criterion", ("squared_error",))
     else:
         check_choice(criterion, "criterion", ("gini", "entropy"))
         if not (np.isin(y, np.arange(n_classes))).all():
             raise ValueError(f"y must hold the class indices 0 to {n_classes - 1}.")
+    check_sums(w, y if n_classes is None else np.ones(1))
     return X, y, w
 
 
+def check_sums(w, y):
+    """Refuse weights and targets whose sums of squares overflow or vanish."""
+    W, top = float(w.sum()), float(np.abs(y).max())
+    if not (W >= 1e-150 and W * W * max(1.0, W * top * top) < np.inf):
+        raise ValueError(
+            "w or y is too large or w too small for sums of squares: divide by a unit."
+        )
+
+
+def n_columns(share, d):
+    """Return how many of d columns a ``max_features`` means: a number, a share, a word or None."""
+    if share is None:
+        return d
+    if isinstance(share, str):
+        check_choice(share, "max_features", ("sqrt", "log2"))
+        return max(1, int(np.sqrt(d) if share == "sqrt" else np.log2(d)))
+    if isinstance(share, (float, np.floating)):
+        return max(1, int(check_scalar(share, "max_features", low=0, high=1, open_low=True) * d))
+    return check_scalar(share, "max_features", low=1, high=d, integer=True)
+
+
 def grow(
-    X,
-    y,
-    w=None,
-    *,
-    n_classes=None,
-    criterion="squared_error",
-    max_depth=None,
-    min_samples_split=2,
-    min_samples_leaf=1,
-    min_weight_leaf=0.0,
-    min_impurity_decrease=0.0,
-    max_features=None,
-    rng=None,
-    order=None,
-):
-    """Return the tree that greedy splitting makes of a sample.
+    X, y, w=None, *, n_classes=None, criterion="squared_error", max_depth=None,
+    min_samples_split=2, min_samples_leaf=1, min_weight_leaf=0.0, min_impurity_decrease=0.0,
+    max_features=None, rng=None, order=None,
+):  # fmt: skip
+    """Return the ``Tree`` that greedy splitting makes of a sample.
 
     A node is split at the largest gain, unless all its targets are equal, no cut is allowed or a
     limit is reached. A gain of 0 is no reason to stop. Ties go to the lowest column, then to the
     lowest threshold. Rows of weight 0 are left out.
+
+    Book: trees-greedy-tree.
 
     Parameters
     ----------
@@ -674,20 +572,11 @@ def grow(
         Total weight that each child must get.
     min_impurity_decrease : float
         A split must lower R(T), the weighted mean impurity of the leaves, by at least this.
-    max_features : int
-        Columns looked at in each node, drawn at random; None takes all, in order.
-    rng : numpy.random.Generator
-        Needed if ``max_features`` is below d.
+    max_features : int, float, "sqrt", "log2" or None
+        Columns looked at in each node, drawn at random by ``rng``; a float is a share of all, None
+        takes all, in order.
     order : array of int of shape (d, n)
         ``presort(X)``, if it is known already.
-
-    Returns
-    -------
-    Tree
-
-    References
-    ----------
-    Book: trees-greedy-tree.
 
     Examples
     --------
@@ -695,86 +584,71 @@ def grow(
     >>> tree.threshold[0].item(), tree.value[:, 0].tolist()
     (1.5, [6.0, 5.0, 7.0])
     """
-    X, y, w = _check_sample(X, y, w, n_classes, criterion)
-    for name, least in (("min_samples_split", 2), ("min_samples_leaf", 1)):
-        check_scalar(locals()[name], name, low=least, integer=True)
+    X, y, w = check_sample(X, y, w, n_classes, criterion)
+    d = X.shape[1]
+    check_scalar(min_samples_split, "min_samples_split", low=2, integer=True)
+    check_scalar(min_samples_leaf, "min_samples_leaf", low=1, integer=True)
     check_scalar(min_weight_leaf, "min_weight_leaf", low=0)
     check_scalar(min_impurity_decrease, "min_impurity_decrease", low=0)
-    d = X.shape[1]
     if max_depth is not None:
         check_scalar(max_depth, "max_depth", low=0, integer=True)
-    tried = (
-        d
-        if max_features is None
-        else min(d, check_scalar(max_features, "max_features", low=1, integer=True))
-    )
-    if tried < d and not isinstance(rng, np.random.Generator):
-        raise ValueError("rng must be a numpy.random.Generator where max_features is below d.")
+    tried = n_columns(max_features, d)
+    if tried < d:
+        check_rng(rng)
     order = presort(X) if order is None else _check_order(order, X.T.shape)
-    (w, e), (y, f) = moderate(w), (y, 0) if n_classes else moderate(y)
-    with np.errstate(over="ignore", under="ignore"):
-        least, fall = np.ldexp(float(min_weight_leaf), -e), float(min_impurity_decrease)
-        fall = np.ldexp(fall, -2 * f)
     if not w.all():
         order = np.ascontiguousarray(order[w[order] > 0].reshape(d, -1))
-    deepest = order.shape[1] if max_depth is None else min(max_depth, order.shape[1])
-    room = min(2 * order.shape[1] - 1, 2 ** min(deepest + 1, 62) - 1)
-    whole = [np.full(room, -1, dtype=np.int64) for _ in range(5)]
-    real = [np.zeros(room) for _ in range(3)]
-    feature, left, right, rows_of, n = whole
-    threshold, weight, impurity = real
-    state = np.array([1 if rng is None else rng.integers(1, 2147483647)], dtype=np.int64)
-    K = n_classes or 1
-    least = max(float(least), np.finfo(float).tiny)
-    m = grow_nodes(
-        np.ascontiguousarray(X.T), order, y, w, np.empty(K), _CODES[criterion], deepest,
-        min_samples_split, min_samples_leaf, least, float(fall), tried, state,
-        feature, threshold, left, right, rows_of, n, weight, impurity,
+    N, K = order.shape[1], n_classes or 1
+    deepest = N if max_depth is None else min(max_depth, N)
+    limits = Limits(
+        _CODES[criterion], deepest, min_samples_split, min_samples_leaf,
+        max(float(min_weight_leaf), np.finfo(float).tiny), float(min_impurity_decrease), tried,
     )  # fmt: skip
-    feature, threshold, left, right, rows_of, n, weight, impurity = (
-        a[:m].copy() for a in (feature, threshold, left, right, rows_of, n, weight, impurity)
-    )
-    value = np.empty((m, K))
-    fill_values(order[0], rows_of, left, right, n, weight, y, w, n_classes is not None, value)
-    if e or f:
-        weight, value, impurity = in_units(weight, e, value, impurity, f)
-    return Tree(feature, threshold, left, right, value, n, weight, impurity)
+    state = np.array([1 if rng is None else rng.integers(1, 2147483647)], dtype=np.int64)
+    tree = empty_tree(N, deepest, K)
+    begin = np.empty(len(tree.n), dtype=np.int64)
+    m = grow_nodes(np.ascontiguousarray(X.T), order, y, w, limits, state, tree, begin)
+    tree = Tree(*(a[:m].copy() for a in tree))
+    fill_values(order[0], begin, tree, y, w, n_classes is not None)
+    return tree
+
+
+def empty_tree(N, max_depth, K):
+    """Return room for all nodes of a tree of N rows that is not deeper than ``max_depth``."""
+    room = min(2 * N - 1, 2 ** min(max_depth + 1, 62) - 1)
+    feature, left, right, n = (np.full(room, -1, dtype=np.int64) for _ in range(4))
+    threshold, weight, impurity = (np.zeros(room) for _ in range(3))
+    return Tree(feature, threshold, left, right, np.zeros((room, K)), n, weight, impurity)
+
+
+def _check_order(order, shape):
+    """Return row numbers, sorted by each column; the rows are taken as sorted."""
+    order = as_array(order, "order")
+    if order.shape != shape or order.dtype.kind not in "iu":
+        raise ValueError(f"order must have shape {shape} and hold row numbers, as presort(X).")
+    if order.min() < 0 or order.max() >= shape[1]:
+        raise ValueError(f"order must hold row numbers from 0 to {shape[1] - 1}.")
+    return order.astype(np.int64, order="C")
 
 
 def best_split(X, y, w=None, *, n_classes=None, criterion="squared_error", min_samples_leaf=1):
-    """Return the binary split of largest gain, the first of equals.
+    """Return the binary ``Split`` of largest gain, the first of equals.
+
+    Book: trees-cart-classification, trees-cart-regression. Breiman et al. (1984), sections 2.4
+    and 8.3.
 
     Parameters
     ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
-    w : array of shape (n,)
-    n_classes, criterion, min_samples_leaf :
+    X, y, w, n_classes, criterion, min_samples_leaf :
         As in ``grow``.
-
-    Returns
-    -------
-    Split
-
-    References
-    ----------
-    Book: trees-cart-classification, trees-cart-regression. Breiman et al. (1984), sections 2.4
-    and 8.3.
 
     Examples
     --------
     >>> best_split([[0.0], [1.0], [2.0]], [0, 0, 1], n_classes=2, criterion="gini")[:2]
     (0, 1.5)
     """
-    tree = grow(
-        X,
-        y,
-        w,
-        n_classes=n_classes,
-        criterion=criterion,
-        max_depth=1,
-        min_samples_leaf=min_samples_leaf,
-    )
+    limits = {"max_depth": 1, "min_samples_leaf": min_samples_leaf}
+    tree = grow(X, y, w, n_classes=n_classes, criterion=criterion, **limits)
     if len(tree.left) == 1:
         return Split(-1, 0.0, 0.0, 0)
     W, I = tree.weight, tree.impurity
@@ -788,6 +662,8 @@ def best_category_split(x, y, w=None, *, criterion="gini"):
     The values are sorted by the mean of y, the share of class 1 if y holds 0 and 1, and only the
     cuts of this order are tried.
 
+    Book: trees-category-order. Breiman et al. (1984), Theorem 4.5; Fisher (1958), JASA 53, 789-798.
+
     Parameters
     ----------
     x : array of shape (n,)
@@ -797,14 +673,6 @@ def best_category_split(x, y, w=None, *, criterion="gini"):
     w : array of shape (n,)
     criterion : {"gini", "entropy", "squared_error"}
 
-    Returns
-    -------
-    CategorySplit
-
-    References
-    ----------
-    Book: trees-category-order. Breiman et al. (1984), Theorem 4.5; Fisher (1958), JASA 53, 789-798.
-
     Examples
     --------
     >>> best_category_split(["a", "b", "c", "c"], [1, 0, 1, 1]).left
@@ -813,7 +681,7 @@ def best_category_split(x, y, w=None, *, criterion="gini"):
     check_choice(criterion, "criterion", tuple(_CODES))
     values, v = np.unique(as_array(x, "x"), return_inverse=True)
     n_classes = None if criterion == "squared_error" else 2
-    _, y, w = _check_sample(np.zeros((len(v), 1)), y, w, n_classes, criterion)
+    _, y, w = check_sample(np.zeros((len(v), 1)), y, w, n_classes, criterion)
     weight = np.bincount(v, w)
     if len(values) < 2 or (weight == 0).any():
         raise ValueError("x must hold at least two values, each with a positive weight.")
@@ -838,42 +706,33 @@ def find_leaves(X, feature, threshold, left, right, leaf):
         leaf[i] = t
 
 
-def apply(tree, X):
-    """Return the index of the leaf that each row of X falls into.
-
-    Parameters
-    ----------
-    tree : Tree
-    X : array of shape (m, d)
-
-    Returns
-    -------
-    array of int of shape (m,)
-
-    Examples
-    --------
-    >>> apply(grow([[0.0], [1.0]], [5.0, 7.0]), [[-3.0], [3.0]]).tolist()
-    [1, 2]
-    """
-    X = check_array(X)
-    if tree.feature.max() >= X.shape[1]:
-        raise ValueError(f"X must have more than {tree.feature.max()} columns, got {X.shape[1]}.")
+def leaves_of(tree, X):
+    """Return the leaf of each row of a checked array."""
     leaf = np.empty(len(X), dtype=np.int64)
     find_leaves(X, tree.feature, tree.threshold, tree.left, tree.right, leaf)
     return leaf
 
 
-def depth(tree):
-    """Return the number of tests on the longest way from the root to a leaf.
+def check_points(X, trees):
+    """Return X as an array with at least the columns that the trees test."""
+    X = np.ascontiguousarray(check_array(X))
+    needed = max(int(tree.feature.max()) for tree in trees) + 1
+    if X.shape[1] < needed:
+        raise ValueError(f"X must have at least {needed} columns, got {X.shape[1]}.")
+    return X
 
-    Parameters
-    ----------
-    tree : Tree
 
-    Returns
-    -------
-    int
+def apply(tree, X):
+    """Return the index of the leaf that each row of X falls into, shape (m,).
+
+    >>> apply(grow([[0.0], [1.0]], [5.0, 7.0]), [[-3.0], [3.0]]).tolist()
+    [1, 2]
     """
+    return leaves_of(tree, check_points(X, [tree]))
+
+
+def depth(tree):
+    """Return the number of tests on the longest way from the root to a leaf."""
     levels = np.zeros(len(tree.left), dtype=int)
     for t in np.flatnonzero(tree.left >= 0):  # parents come before children
         levels[[tree.left[t], tree.right[t]]] = levels[t] + 1
@@ -881,36 +740,17 @@ def depth(tree):
 
 
 def n_leaves(tree):
-    """Return the number of leaves |T|.
-
-    Parameters
-    ----------
-    tree : Tree
-
-    Returns
-    -------
-    int
-    """
+    """Return the number of leaves |T|."""
     return int((tree.left < 0).sum())
 
 
 def leaf_boxes(tree, low, high):
     """Return the leaves and the box that each cuts out of a given one, for drawing the regions.
 
-    Parameters
-    ----------
-    tree : Tree
-    low, high : arrays of shape (d,)
-        Opposite corners of the box to be divided.
+    ``low`` and ``high``, of shape (d,), are opposite corners of the box to be divided. The result
+    is an array of leaves and two of their corners, of shape (|T|, d): the region of a leaf is
+    low < x <= high.
 
-    Returns
-    -------
-    leaves : array of int of shape (|T|,)
-    low, high : arrays of shape (|T|, d)
-        The leaf's region is low < x <= high.
-
-    Examples
-    --------
     >>> leaves, low, high = leaf_boxes(grow([[0.0], [1.0]], [5.0, 7.0]), [0.0], [1.0])
     >>> leaves.tolist(), low[:, 0].tolist(), high[:, 0].tolist()
     ([1, 2], [0.0, 0.5], [0.5, 1.0])
@@ -933,21 +773,8 @@ def leaf_boxes(tree, low, high):
 
 
 def regression_objective(tree, X, y):
-    """Return sum_j sum_{x_i in R_j} (y_i - v_j)^2, the objective of a regression tree.
+    """Return sum_j sum_{x_i in R_j} (y_i - v_j)^2, with the values v_j of the leaves R_j.
 
-    Parameters
-    ----------
-    tree : Tree
-        With the values v_j in ``tree.value[:, 0]``.
-    X : array of shape (n, d)
-    y : array of shape (n,)
-
-    Returns
-    -------
-    float
-
-    References
-    ----------
     Book: trees-regression-tree-objective.
     """
     leaf = apply(tree, X)
@@ -956,20 +783,8 @@ def regression_objective(tree, X, y):
 
 
 def importances(tree, d):
-    """Return the share of each column in the total gain of all splits; 0 if nothing is gained.
+    """Return the share of each of d columns in the total gain of all splits; 0 if none gains.
 
-    Parameters
-    ----------
-    tree : Tree
-    d : int
-        Number of columns.
-
-    Returns
-    -------
-    array of shape (d,)
-
-    References
-    ----------
     Book: trees-importance. Breiman et al. (1984), section 5.3.4.
     """
     t = np.flatnonzero(tree.left >= 0)
@@ -1008,33 +823,25 @@ def weakest_links(left, right, cost, strength):
                     strength[child] = min(strength[child], alpha)
 
 
+def _strengths(tree):
+    strength = np.where(tree.left >= 0, np.inf, 0.0)
+    weakest_links(tree.left, tree.right, tree.weight / tree.weight[0] * tree.impurity, strength)
+    return strength
+
+
 def pruning_path(tree):
     """Return the path of the smallest trees that minimise R(T) + alpha |T|.
 
     R(T) is the mean impurity of the leaves, weighted by their share of the sample, T runs through
     all trees that are left when splits are taken back from below.
 
-    Parameters
-    ----------
-    tree : Tree
-
-    Returns
-    -------
-    PruningPath
-
-    References
-    ----------
     Book: trees-weakest-link. Breiman et al. (1984), section 3.3.
 
-    Examples
-    --------
     >>> path = pruning_path(grow([[0.0], [1.0], [2.0]], [0.0, 0.0, 3.0]))
     >>> path.alpha.tolist(), path.leaves.tolist()
     ([0.0, 2.0], [2, 1])
     """
-    cost = tree.weight / tree.weight[0] * tree.impurity
-    strength = np.where(tree.left >= 0, np.inf, 0.0)
-    weakest_links(tree.left, tree.right, cost, strength)
+    strength = _strengths(tree)
     alpha = np.unique(np.append(0.0, strength[tree.left >= 0]))
     pruned = [prune(tree, a, strength) for a in alpha]
     leaves = np.array([n_leaves(T) for T in pruned])
@@ -1045,78 +852,56 @@ def pruning_path(tree):
 def prune(tree, alpha, strength=None):
     """Return the smallest tree that minimises R(T) + alpha |T| among the pruned trees.
 
-    Parameters
-    ----------
-    tree : Tree
-    alpha : float
-        At least 0; at 0 only splits that gain nothing are taken back.
-    strength : array of shape (m,)
-        ``pruning_path(tree).strength``, if it is known already.
+    At alpha 0 only splits that gain nothing are taken back. ``strength`` is
+    ``pruning_path(tree).strength``, if it is known already.
 
-    Returns
-    -------
-    Tree
-
-    References
-    ----------
     Book: trees-tree-pruning.
     """
     check_scalar(alpha, "alpha", low=0)
-    if strength is None:
-        strength = np.where(tree.left >= 0, np.inf, 0.0)
-        weakest_links(tree.left, tree.right, tree.weight / tree.weight[0] * tree.impurity, strength)
+    strength = _strengths(tree) if strength is None else strength
     split = (tree.left >= 0) & (strength > alpha)
     kept = np.zeros(len(split), dtype=bool)
     kept[0] = True
     kept[tree.left[split]] = kept[tree.right[split]] = True
     rename = np.cumsum(kept) - 1
-
-    def child(index):
-        return np.where(split, rename[index], -1)[kept]
-
-    return Tree(
-        np.where(split, tree.feature, -1)[kept],
-        np.where(split, tree.threshold, 0.0)[kept],
-        child(tree.left),
-        child(tree.right),
-        *(a[kept] for a in tree[4:]),
-    )
+    left, right = (np.where(split, rename[child], -1) for child in (tree.left, tree.right))
+    feature, threshold = np.where(split, tree.feature, -1), np.where(split, tree.threshold, 0.0)
+    return Tree(*(a[kept] for a in (feature, threshold, left, right, *tree[4:])))
 
 
 # Estimators ----------------------------------------------------------------------------------
+
+
+def check_regression(X, y, sample_weight, estimator):
+    """Return X, the targets and the weights."""
+    X, y = check_array(X), check_targets(y, estimator)
+    check_target_length(X, y)
+    return X, y, check_sample_weight(sample_weight, len(X), ones=True)
+
+
+def check_classes(X, y, sample_weight, estimator):
+    """Return X, the classes of positive weight, their indices and the weights."""
+    X, classes, y = check_X_y(X, y, estimator, min_classes=1)
+    w = check_sample_weight(sample_weight, len(X), ones=True)
+    present = np.flatnonzero(np.bincount(y, w))
+    return X, classes[present], np.searchsorted(present, y).clip(max=len(present) - 1), w
 
 
 class _DecisionTree:
     """What both estimators share: growing with their settings, pruning, reading."""
 
     def _grow(self, X, y, w, n_classes=None):
-        d, share = X.shape[1], self.max_features
-        if isinstance(share, str):
-            check_choice(share, "max_features", ("sqrt", "log2"))
-            share = max(1, int(np.sqrt(d) if share == "sqrt" else np.log2(d)))
-        elif isinstance(share, float):
-            check_scalar(share, "max_features", low=0, high=1, open_low=True)
-            share = max(1, int(share * d))
         check_scalar(self.ccp_alpha, "ccp_alpha", low=0)
-        least = check_scalar(
-            self.min_weight_fraction_leaf, "min_weight_fraction_leaf", low=0, high=0.5
-        )
+        least = self.min_weight_fraction_leaf
+        check_scalar(least, "min_weight_fraction_leaf", low=0, high=0.5)
         tree = grow(
-            X,
-            y,
-            w,
-            n_classes=n_classes,
-            criterion=self.criterion,
-            max_depth=self.max_depth,
-            min_samples_split=self.min_samples_split,
-            min_samples_leaf=self.min_samples_leaf,
-            min_weight_leaf=least * w.sum(),
-            min_impurity_decrease=self.min_impurity_decrease,
-            max_features=share,
-            rng=random_generator(self.random_state),
-        )
+            X, y, w, n_classes=n_classes, criterion=self.criterion, max_depth=self.max_depth,
+            min_samples_split=self.min_samples_split, min_samples_leaf=self.min_samples_leaf,
+            min_weight_leaf=least * w.sum(), min_impurity_decrease=self.min_impurity_decrease,
+            max_features=self.max_features, rng=random_generator(self.random_state),
+        )  # fmt: skip
         self.tree_ = prune(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree
-        self.n_features_in_ = d
+        self.n_features_in_ = X.shape[1]
         return self
 
     @property
@@ -1127,8 +912,8 @@ class _DecisionTree:
 
     def apply(self, X):
         """Return the index in ``tree_`` of the leaf of each row, shape (m,)."""
-        X = check_features(self, X)
-        return apply(self.tree_, X)
+        X = np.ascontiguousarray(check_features(self, X))
+        return leaves_of(self.tree_, X)
 
     def get_depth(self):
         """Return the depth of the tree."""
@@ -1144,23 +929,18 @@ class _DecisionTree:
 class DecisionTreeClassifier(_DecisionTree, Classifier):
     """Classification tree: greedy splits by largest gain, the class shares of its leaf as answer.
 
+    Book: trees-greedy-tree.
+
     Parameters
     ----------
     criterion : {"gini", "entropy"}
-    max_depth : int or None
-        0 is a single leaf.
-    min_samples_split, min_samples_leaf : int
-        Rows, whatever their weight.
+    max_depth, min_samples_split, min_samples_leaf, min_impurity_decrease, max_features :
+        As in ``grow``.
     min_weight_fraction_leaf : float
         Share of the total weight that each leaf must have, at most one half.
-    min_impurity_decrease : float
-    max_features : int, float, "sqrt", "log2" or None
-        Columns looked at in each node, drawn at random; a float is a share of all.
     ccp_alpha : float
         Strength of cost-complexity pruning; 0 prunes nothing.
-    class_weight : None, "balanced" or dict
-        Factor for the rows of each class; "balanced" gives all classes equal total weight.
-    random_state : None, int or Generator
+    class_weight, random_state : see ``mllib.core``
 
     Attributes
     ----------
@@ -1169,10 +949,6 @@ class DecisionTreeClassifier(_DecisionTree, Classifier):
     feature_importances_ : array of shape (d,)
     n_features_in_ : int
 
-    References
-    ----------
-    Book: trees-greedy-tree.
-
     Examples
     --------
     >>> DecisionTreeClassifier().fit([[0.0], [4.0]], ["a", "b"]).predict([[1.0], [3.0]])
@@ -1180,19 +956,10 @@ class DecisionTreeClassifier(_DecisionTree, Classifier):
     """
 
     def __init__(
-        self,
-        criterion="gini",
-        *,
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        min_impurity_decrease=0.0,
-        max_features=None,
-        ccp_alpha=0.0,
-        class_weight=None,
-        random_state=None,
-    ):
+        self, criterion="gini", *, max_depth=None, min_samples_split=2, min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0, min_impurity_decrease=0.0, max_features=None, ccp_alpha=0.0,
+        class_weight=None, random_state=None,
+    ):  # fmt: skip
         self.criterion = criterion
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
@@ -1207,13 +974,9 @@ class DecisionTreeClassifier(_DecisionTree, Classifier):
     def fit(self, X, y, sample_weight=None):
         """Grow the tree, prune it where asked; return self."""
         begin_fit(self, X)
-        X, classes, y = check_X_y(X, y, type(self).__name__, min_classes=1)
-        _, y, w = _check_sample(X, y, sample_weight, len(classes), self.criterion, "sample_weight")
-        present = np.flatnonzero(np.bincount(y.astype(int), w))  # a class without weight is absent
-        w = w * class_factors(self.class_weight, classes, y.astype(int), w)
-        y = np.searchsorted(present, y).clip(max=len(present) - 1)
-        self.classes_ = classes[present]
-        return self._grow(X, y, w, len(present))
+        X, self.classes_, y, w = check_classes(X, y, sample_weight, type(self).__name__)
+        w = w * class_factors(self.class_weight, self.classes_, y, w)
+        return self._grow(X, y, w, len(self.classes_))
 
     def predict_proba(self, X):
         """Return the shares of the classes in each row's leaf, shape (m, K)."""
@@ -1229,42 +992,20 @@ class DecisionTreeClassifier(_DecisionTree, Classifier):
 class DecisionTreeRegressor(_DecisionTree, Regressor):
     """Regression tree: greedy splits by largest fall of the squared error, the leaf's mean.
 
-    Parameters
-    ----------
-    criterion : {"squared_error"}
-    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf :
-    min_impurity_decrease, max_features, ccp_alpha, random_state :
-        As in ``DecisionTreeClassifier``.
+    Parameters and attributes are those of ``DecisionTreeClassifier``, without classes; the
+    criterion is "squared_error".
 
-    Attributes
-    ----------
-    tree_ : Tree
-    feature_importances_ : array of shape (d,)
-    n_features_in_ : int
-
-    References
-    ----------
     Book: trees-cart-regression.
 
-    Examples
-    --------
     >>> DecisionTreeRegressor(max_depth=1).fit([[0], [1], [2]], [1, 1, 4]).predict([[5], [0.5]])
     array([4., 1.])
     """
 
     def __init__(
-        self,
-        criterion="squared_error",
-        *,
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        min_impurity_decrease=0.0,
-        max_features=None,
-        ccp_alpha=0.0,
+        self, criterion="squared_error", *, max_depth=None, min_samples_split=2, min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0, min_impurity_decrease=0.0, max_features=None, ccp_alpha=0.0,
         random_state=None,
-    ):
+    ):  # fmt: skip
         self.criterion = criterion
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
@@ -1278,13 +1019,7 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
     def fit(self, X, y, sample_weight=None):
         """Grow the tree, prune it where asked; return self."""
         begin_fit(self, X)
-        X, y = check_array(X), check_targets(y, type(self).__name__)
-        if len(X) != len(y):
-            raise ValueError(
-                f"Found input variables with inconsistent numbers of samples: X has {len(X)} "
-                f"rows, y has {len(y)} entries."
-            )
-        _, _, w = _check_sample(X, y, sample_weight, None, self.criterion, "sample_weight")
+        X, y, w = check_regression(X, y, sample_weight, type(self).__name__)
         return self._grow(X, y, w)
 
     def predict(self, X):

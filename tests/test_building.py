@@ -44,7 +44,7 @@ def write(root, word):
 
 
 def command(*options):
-    return [sys.executable, "_ext/serving/build.py", *options]
+    return [sys.executable, "_ext/build/site.py", *options]
 
 
 def environment(root):

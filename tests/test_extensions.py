@@ -653,6 +653,7 @@ def test_docstrings_are_escaped_outside_code():
         "Chapter: *The perceptron*; w* x* and 2 * 3 * 4",
         "coef_ : array",
         "n : int, |n| > 0",
+        "t : float; above |a|",
         ">>> x_",
     ]
     assert reference.plain(lines) == [
@@ -660,6 +661,8 @@ def test_docstrings_are_escaped_outside_code():
         r"Chapter: *The perceptron*; w\* x\* and 2 \* 3 \* 4",
         "coef_ : array",
         r"n : int, \|n\| > 0",
+        "t : float",
+        r"    above \|a\|",
         ">>> x_",
     ]
 

@@ -35,7 +35,7 @@ STAGES = [
         ("format", [PYTHON, "-m", "ruff", "format", "--check", "."], {}),
         ("book", [*PYTEST, "tests/book"], {}),
         ("package", [*PYTEST, "-rs", "tests/project"], {}),
-        ("site without a warning", [PYTHON, "_ext/serving/build.py"], {}),
+        ("site without a warning", [PYTHON, "_ext/build/site.py"], {}),
     ],
     [("library", [*PYTEST, *TWO, "load", "tests/library", "mllib", "--doctest-modules"], {})],
     [

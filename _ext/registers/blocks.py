@@ -1,5 +1,6 @@
 """The parts that lists of results and slips are set from."""
 
+import html
 import re
 
 from docutils import nodes
@@ -8,6 +9,20 @@ from docutils import nodes
 def entry_page(config, slug):
     """Return the name of the page on which the results of a chapter are entered."""
     return f"{config.results_page}/{slug}"
+
+
+class permalink(nodes.Inline, nodes.Element):
+    """The link of a thing to itself: to ``to``, which is ``what``."""
+
+    def html(self):
+        """Return the link; ``book.js`` makes a click copy the address."""
+        label, to = html.escape(f"Link to {self['what']}"), html.escape(self["to"])
+        return f' <a class="permalink" href="#{to}" aria-label="{label}">#</a>'
+
+
+def plain(title):
+    """Return a title without the marks of formulas and code."""
+    return re.sub(r"[$`]", "", title)
 
 
 def text(text, *classes):
@@ -61,7 +76,7 @@ def cleaned(node):
         for key in ("label", "number", "backrefs"):
             if isinstance(part, nodes.math_block) or key == "backrefs":
                 part.attributes.pop(key, None)
-    for part in list(node.findall(nodes.target)):
+    for part in [*node.findall(nodes.target), *node.findall(permalink)]:
         if part is not node:
             part.parent.remove(part)
     return not isinstance(node, (nodes.target, nodes.comment))

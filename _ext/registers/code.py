@@ -2,9 +2,6 @@
 
 import ast
 import functools
-import hashlib
-import json
-import os
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -14,6 +11,11 @@ _CLASS = re.compile(r"[A-Z]\w*[a-z]\w*")
 
 def claims_in(source):
     """Return the claims in Python ``source`` as a list of (names, problem)."""
+    return [claim[:2] for claim in claims_at(source)]
+
+
+def claims_at(source):
+    """Return the claims in Python ``source`` as a list of (names, problem, line)."""
     found = []
     for call in ast.walk(parsed(source)):
         if not isinstance(call, ast.Call):
@@ -29,7 +31,7 @@ def claims_in(source):
         problem = (
             "" if literal and len(literal) == len(call.args) else "its names must be written out"
         )
-        found.append((tuple(literal), problem))
+        found.append((tuple(literal), problem, call.lineno))
     return found
 
 
@@ -104,32 +106,16 @@ def used(tree, local):
     return tuple(dict.fromkeys(name for _, _, name in sorted(names)))
 
 
-def names_tested(folder, kept=None):
-    """Return {dotted mllib name: [file::test, ...]} for the test functions in ``folder``.
-
-    Parameters
-    ----------
-    folder : path
-    kept : path, optional
-        A file that keeps what was found between builds.
-    """
-    kept = kept and Path(kept)
-    before = json.loads(kept.read_text(encoding="utf-8")) if kept and kept.exists() else {}
-    found, after = defaultdict(list), {}
-    for path in sorted(Path(folder).glob("test_*.py")):
-        source = path.read_bytes()
-        digest = hashlib.sha256(source).hexdigest()
-        after[digest] = before[digest] if digest in before else _tests_in(source)
-        for name, function in after[digest]:
+@functools.cache
+def names_tested(folder):
+    """Return {dotted mllib name: [file::test, ...]} for the test functions in ``folder``."""
+    found = defaultdict(list)
+    for path in sorted(Path(folder).glob("**/test_*.py")):
+        for name, function in _tests_in(path.read_bytes()):
             found[name].append(f"{path.name}::{function}")
-    if kept and after != before:
-        fresh = kept.with_suffix(f".{os.getpid()}")
-        fresh.write_text(json.dumps(after), encoding="utf-8")
-        fresh.replace(kept)
     return dict(found)
 
 
-@functools.cache
 def _tests_in(source):
     """Return [(dotted mllib name, test function that uses it), ...] for one file of tests."""
     pairs, tree = [], ast.parse(source)

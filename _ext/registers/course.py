@@ -9,11 +9,9 @@
     only these and what they rest on.
 """
 
-import hashlib
 import html
 import re
 from collections import defaultdict
-from pathlib import Path
 from types import MappingProxyType
 
 from docutils import nodes
@@ -21,7 +19,7 @@ from docutils.parsers.rst import directives
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from _ext.registers import blocks, coursemap, planted, results, verdicts
+from _ext.registers import blocks, coursemap, planted, results
 from _ext.registers.coursemap import hours, noted
 
 logger = logging.getLogger(__name__)
@@ -36,9 +34,6 @@ class _Place(SphinxDirective):
 
     def run(self):
         """Leave a place that is filled once every page has been read."""
-        for name in (self.config.results_file, verdicts.MUTANTS):
-            if (path := Path(self.env.srcdir) / name).exists():
-                self.env.note_dependency(str(path))
         notes = noted(self.env)
         notes["pages"].add(self.env.docname)
         goals = re.findall(r"[\w-]+", self.options.get("goals", ""))
@@ -182,13 +177,8 @@ def merge(app, env, docnames, other):
     noted(env)["minutes"] |= {d: t for d, t in theirs["minutes"].items() if d in docnames}
 
 
-def outdated(app, env):
-    """Name the pages whose places must be filled again because another page changed."""
-    facts = sorted(getattr(env, "book_pages", {}).items()), sorted(noted(env)["minutes"].items())
-    digest = hashlib.sha256(repr(facts).encode()).hexdigest()
-    if digest == getattr(env, "course_digest", None):
-        return []
-    env.course_digest = digest
+def lists(app, env):
+    """Name the pages to write in every build: any chapter may have changed what they tell."""
     return sorted(noted(env)["pages"] & set(env.found_docs))
 
 
@@ -203,7 +193,7 @@ def setup(app):
     app.connect("doctree-read", note_time)
     app.connect("env-purge-doc", forget)
     app.connect("env-merge-info", merge)
-    app.connect("env-updated", outdated)
+    app.connect("env-updated", lists)
     return {
         "version": "1",
         "env_version": 1,

@@ -19,8 +19,8 @@ from sphinx.util.index_entries import split_index_msg
 from _ext.registers import glossary, relations
 from _ext.registers.register import registers
 from _ext.registers.verdicts import sentence
-from _ext.setting import mathematics
-from _ext.setting.exercises import split
+from _ext.pages import formulas
+from _ext.pages.exercises import split
 
 #: Objects of the library that are worth an entry of their own; methods are found with their class.
 LIBRARY = ("function", "class", "module")
@@ -194,7 +194,7 @@ def shown(title):
     for node in sentence(title):
         text = node.astext()
         if isinstance(node, nodes.math):
-            formula = re.search(r"<math.*?</math>", mathematics.typeset(text), re.DOTALL)[0]
+            formula = re.search(r"<math.*?</math>", formulas.typeset(text), re.DOTALL)[0]
             parts.append(re.sub(r"<annotation.*?</annotation>", "", formula, flags=re.DOTALL))
         else:
             text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

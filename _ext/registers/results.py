@@ -1,8 +1,7 @@
 """The register of results: every statement of the book, its executed claim, its code and its test.
 
 While pages are read, ``statements`` notes the anchors, the claims (``with claim("name") as c:`` in
-a code cell, with what the cell printed) and the references. The build then fails where a statement
-has no executed claim, or a claim states nothing (``checks``). From the same notes are written here
+a code cell, with what the cell printed) and the references. From these notes are written here
 
 ``{results-index}``
     every result by part and chapter, and the map of which chapter rests on which; beside it a
@@ -16,13 +15,10 @@ has no executed claim, or a claim states nothing (``checks``). From the same not
 The registers are ``chapters/results.yml`` and ``chapters/errata.yml``.
 """
 
-import hashlib
 import itertools
-import json
 import re
 from collections import defaultdict
 from pathlib import Path
-from types import SimpleNamespace
 
 from docutils import nodes
 from sphinx import addnodes
@@ -33,7 +29,6 @@ from sphinx.util.osutil import relative_uri
 
 from _ext.registers import (
     blocks,
-    checks,
     code,
     coursemap,
     graph,
@@ -71,14 +66,6 @@ class _Placeholder(SphinxDirective):
 
     def run(self):
         """Leave a place that is filled once every page has been read."""
-        for name in (self.config.results_file, self.config.errata_file, verdicts.MUTANTS):
-            if (path := Path(self.env.srcdir) / name).exists():
-                self.env.note_dependency(str(path))
-        if self.node is not results_table:
-            for path in sorted(
-                (Path(self.env.srcdir) / self.config.results_tests).glob("test_*.py")
-            ):
-                self.env.note_dependency(str(path))
         place = self.node()
         self.set_source_info(place)
         return [place]
@@ -147,16 +134,6 @@ class FillPlaces(SphinxPostTransform):
                 count[test] += 1
         return sorted(count, key=lambda test: (not test.startswith(own), -count[test], test))
 
-    def beside(self, slug):
-        """Return what lists tell of the claims of a chapter that does not stand on its page."""
-        objects = self.env.domaindata["py"]["objects"]
-        facts = []
-        for claim in self.pages[self.chapters[slug]].claims:
-            listed = self.tests_for(claim, slug)
-            code = [objects.get(dotted) for dotted in claim.code]
-            facts.append((listed[:LISTED], len(listed), code))
-        return facts
-
     def facts(self, entry, docname, claim):
         """Return the lines that tell code, tests and sources of a result."""
         block = nodes.field_list(classes=["result-facts"])
@@ -216,7 +193,7 @@ class FillPlaces(SphinxPostTransform):
         self.results, self.slips = register.registers(self.app)
         self.pages = getattr(self.env, "book_pages", {})
         self.chapters = relations.chapters(self.env)
-        self.tests = tests_of(self.app)
+        self.tests = code.names_tested(Path(self.app.srcdir) / self.config.results_tests)
         self.kills = verdicts.kills(self.env.srcdir)
         self.doctrees = {}
         self.order = relations.reading_order(self.env)
@@ -369,7 +346,7 @@ class FillPlaces(SphinxPostTransform):
         pairs = [pair for pair in self.pairs if slug in {home[name] for name in pair}]
         if not pairs:
             return []
-        titles = {entry["id"]: re.sub(r"[$`]", "", entry["title"]) for entry in self.results}
+        titles = {entry["id"]: blocks.plain(entry["title"]) for entry in self.results}
         names = self.sorted(name for pair in pairs for name in pair)
 
         def link(name):
@@ -499,76 +476,43 @@ class FillPlaces(SphinxPostTransform):
 # -- Sphinx ----------------------------------------------------------------------------------------
 
 
-def tests_of(app):
-    """Return which tests use which names of the library; files are read once, in any build."""
-    folder = Path(app.srcdir) / app.config.results_tests
-    return code.names_tested(folder, Path(app.doctreedir) / "tests.json")
+def link_results(app, what, name, obj, options, lines):
+    """Link the results that a docstring names: ``Book: perceptron-mistake-bound``."""
+    homes = {Path(page).name: page for page in app.config.external_site_map}
+    titles = {entry["id"]: entry for entry in register.registers(app)[0]}
+
+    def link(match):
+        entry = titles.get(match[0])
+        if entry is None or entry["chapter"] not in homes:
+            return match[0]
+        title = blocks.plain(entry["title"])
+        return f"`{title} <../{homes[entry['chapter']]}.html#{entry['id']}>`__"
+
+    inside = False  # a list of names may go on in the next line
+    for i, line in enumerate(lines):
+        inside = bool(line.strip()) and (inside or "Book: " in line)
+        if inside:
+            lines[i] = re.sub(r"[a-z0-9]+(?:-[a-z0-9]+)+", link, line)
 
 
-def ahead(app, env):
-    """Read once what the processes that write the pages would each read."""
-    tests_of(app)
-
-
-def outdated(app, env):
-    """Name the pages whose lists must be written again because another page or a test changed."""
-    pages = getattr(env, "book_pages", {})
-    writer = FillPlaces(nodes.document(SimpleNamespace(env=env, language_code="en"), None))
-    writer.gather()
-    lists = (app.config.results_page, app.config.errata_page)
-    facts = {name: sorted(pages.items()) for name in lists if name in env.found_docs}
-    facts |= {
-        docname: writer.beside(slug)
-        for slug, docname in writer.chapters.items()
-        if docname in pages
-    }
-    before = getattr(env, "book_lists", {})
-    env.book_lists = {
-        docname: hashlib.sha256(repr(fact).encode()).hexdigest() for docname, fact in facts.items()
-    }
-    return [name for name, digest in env.book_lists.items() if before.get(name, digest) != digest]
+def lists(app, env):
+    """Name the pages to write in every build: any page or test may have changed what they list."""
+    names = (app.config.results_page, app.config.errata_page)
+    return [name for name in names if name in env.found_docs]
 
 
 def chapter_pages(app):
-    """Yield a page of results for each chapter; what would be written as it stands is passed over.
-
-    The pages come from no file: they are written after all others, from the notes of the chapters.
-    """
+    """Yield a page of results for each chapter, written from the notes of the chapters."""
     if app.config.results_page not in app.env.found_docs or app.builder.format != "html":
         return
     env, builder = app.env, app.builder
     index = app.config.results_page
-    kept = Path(app.doctreedir) / "results.json"
-    before = json.loads(kept.read_text()) if kept.exists() else {}
-    after = {}
     base = env.get_doctree(index)
     writer = FillPlaces(base)
     env.temp_data["docname"] = index
     writer.gather()
-    titles = sorted((docname, title.pformat()) for docname, title in env.titles.items())
-    trees = sorted(env.toctree_includes.items())  # every page has the menu
-    common = (env.toc_fignumbers, _numbers(env), app.config.book_code, titles, trees)
-    entries = {entry["id"]: entry for entry in writer.results}
     for i, slug in enumerate(writer.shown):
         docname = blocks.entry_page(app.config, slug)
-        own = writer.chapters[slug]
-        pairs = [pair for pair in writer.pairs if set(pair) & set(writer.pages[own].anchors)]
-        beside = writer.shown[max(i - 1, 0) : i + 2]
-        facts = (
-            common,
-            writer.of_chapter[slug],
-            writer.pages[own],
-            planted.blocks(env.srcdir).get(slug),
-            pairs,
-            [entries[name] for name in writer.sorted(itertools.chain(*pairs))],
-            writer.beside(slug),
-            writer.kills,
-            [(link, env.titles[writer.chapters[link]].astext()) for link in beside],
-        )
-        after[slug] = hashlib.sha256(repr(facts).encode()).hexdigest()
-        written = Path(builder.get_outfilename(docname))
-        if before.get(slug) == after[slug] and written.exists():
-            continue
         env.temp_data["docname"] = builder.current_docname = docname
         builder.secnumbers = builder.fignumbers = {}  # not those of the page written before
         builder.imgpath = relative_uri(builder.get_target_uri(docname), "_images")
@@ -592,21 +536,11 @@ def chapter_pages(app):
             "next": step(i + 1),
         }
         yield docname, context, "page.html"
-    for slug in before.keys() - after.keys():
-        left = builder.get_outfilename(blocks.entry_page(app.config, slug))
-        Path(left).unlink(missing_ok=True)
     env.temp_data.clear()
-    kept.write_text(json.dumps(after))
-
-
-def _numbers(env):
-    """Return the number of each page that has one."""
-    return {docname: numbers.get("") for docname, numbers in env.toc_secnumbers.items()}
 
 
 def setup(app):
     """Register directives, transforms and checks."""
-    app.add_config_value("book_code", "", "env")  # given by build.py
     app.add_config_value("results_file", "chapters/results.yml", "env")
     app.add_config_value("errata_file", "chapters/errata.yml", "env")
     app.add_config_value("results_tests", "tests", "env")
@@ -620,9 +554,8 @@ def setup(app):
     app.add_directive("errata-index", ErrataIndex)
     app.setup_extension("_ext.registers.statements")
     app.add_post_transform(FillPlaces)
-    app.connect("env-updated", outdated)
-    app.connect("env-check-consistency", checks.check)
-    app.connect("env-check-consistency", ahead)
+    app.connect("autodoc-process-docstring", link_results, priority=50)
+    app.connect("env-updated", lists)
     app.connect("html-collect-pages", chapter_pages)
     return {
         "version": "1",

@@ -3,7 +3,6 @@
 The page is noted (``notes``); a claim becomes the place of its verdicts, its code folded.
 """
 
-import re
 from pathlib import Path
 from types import MappingProxyType
 
@@ -38,6 +37,10 @@ class Proof(SphinxDirective):
         proof = proof_node("", box)
         self.set_source_info(proof)
         if label := self.options.get("label"):
+            results = register.registers(self.env.app)[0]
+            title = next((entry["title"] for entry in results if entry["id"] == label), "this proof")
+            place = opening.parent.index(opening) + 1
+            opening.parent.insert(place, blocks.permalink(to=label, what=blocks.plain(title)))
             proof["ids"].append(label)
             if not hasattr(self.env, "proof_list"):
                 self.env.proof_list = {}
@@ -106,14 +109,21 @@ class MarkClaims(SphinxTransform):
         content = nodes.Text(words)
         if name in titles:
             page, entry = blocks.entry_page(config, docname.rpartition("/")[2]), f"result-{name}"
-            listed, what = config.results_page, re.sub(r"[$`]", "", titles[name])
+            listed, what = config.results_page, blocks.plain(titles[name])
         else:
             page, entry = config.errata_page, f"slip-{name.removeprefix('erratum-')}"
             listed, what = page, "this slip"
         if listed in self.env.found_docs:
             content = blocks.link(self.app.builder, docname, page, entry, content)
             content["reftitle"] = f"The entry of {what}"
-        return nodes.paragraph("", "", content, classes=["claim-badge"])
+        link = blocks.permalink(to=f"claim-{name}", what=f"the claim {name}")
+        return nodes.paragraph("", "", content, link, classes=["claim-badge"])
+
+
+def visit_permalink(self, node):
+    """Write the link of a thing to itself."""
+    self.body.append(node.html())
+    raise nodes.SkipNode
 
 
 def visit_proof(self, node):
@@ -158,6 +168,7 @@ def setup(app):
     app.setup_extension("sphinx_proof")
     app.setup_extension("_ext.registers.verdicts")
     app.add_directive_to_domain("prf", "proof", Proof, override=True)
+    app.add_node(blocks.permalink, html=(visit_permalink, None))
     app.add_node(proof_node, override=True, html=(visit_proof, depart_proof))
     app.add_transform(TidyStatements)
     app.add_transform(MarkClaims)

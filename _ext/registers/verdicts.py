@@ -194,37 +194,6 @@ def fold(cell):
             cell += folded("", part)
 
 
-#: Stands in the header of a page that has folded code.
-SWITCH = (
-    '<button type="button" class="btn btn-sm pst-js-only view-switch" aria-pressed="false" '
-    'title="Show all code: the checking view">Code</button>\n'
-)
-
-
-_FOLD = re.compile(r'(<details class="code-fold">.*?<pre[^>]*>)(.*?)(</pre>)', re.DOTALL)
-
-
-#: Signs and numbers, which folded code shows in the colour of the text: a page weighs less.
-_SMALL = re.compile(r'<span class="(?:o|mi|mf)">([^<]*)</span>')
-
-
-def _waiting(fold):
-    code = _SMALL.sub(r"\1", fold[2])
-    return f'{fold[1]}<noscript class="code">{code}</noscript>{fold[3]}'
-
-
-def switched(html):
-    """Return a page with the button that opens all its folds, if it has any.
-
-    Folded code becomes elements when its fold is opened (``book.js``), or at once without scripts.
-    """
-    if '<details class="code-fold">' not in html:
-        return html
-    html = _FOLD.sub(_waiting, html)
-    buttons = r'(<div class="article-header-buttons">\s*)'
-    return re.sub(buttons, lambda match: match[1] + SWITCH, html, count=1)
-
-
 def setup(app):
     """Register the transform and the fold."""
     app.add_node(folded, html=(visit_folded, depart_folded))

@@ -67,8 +67,9 @@ class ColumnMoments:
 
     @property
     def variance(self):
-        """The variance of each column, with divisor n, shape (d,)."""
-        return self.scatter / self.n
+        """The variance of each column, divisor n, shape (d,): 0 if constant to rounding."""
+        rounding = 1e-14 * np.maximum(np.abs(self.low), np.abs(self.high))
+        return np.where(self.high - self.low > rounding, self.scatter / self.n, 0.0)
 
 
 class ChunkError(ValueError):

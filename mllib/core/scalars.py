@@ -7,8 +7,12 @@ import numpy as np
 __all__ = [
     "check_callable",
     "check_choice",
+    "check_count",
+    "check_finite",
     "check_flag",
     "check_instance",
+    "check_positive",
+    "check_probability",
     "check_rng",
     "check_scalar",
     "random_generator",
@@ -41,6 +45,26 @@ def check_scalar(
     raise ValueError(
         f"{name} must be {sort} in {opening}{left}, {right}{closing}, got {shown(value)}."
     )
+
+
+def check_positive(value, name):
+    """Return ``value`` if it is a number above 0."""
+    return check_scalar(value, name, low=0, open_low=True)
+
+
+def check_finite(value, name):
+    """Return ``value`` if it is a number and not infinite."""
+    return check_scalar(value, name, low=-np.inf, high=np.inf, open_low=True, open_high=True)
+
+
+def check_count(value, name, low=1):
+    """Return ``value`` if it is a whole number, at least ``low``."""
+    return check_scalar(value, name, low=low, integer=True)
+
+
+def check_probability(value, name, *, inside=False):
+    """Return ``value`` if it lies in [0, 1]; ``inside`` excludes both ends."""
+    return check_scalar(value, name, low=0, high=1, open_low=inside, open_high=inside)
 
 
 def shown(value):

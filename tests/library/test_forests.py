@@ -617,7 +617,7 @@ def test_records_can_be_made_by_hand():
 @pytest.mark.parametrize("kind", [module.RandomForestClassifier, module.BaggingClassifier])
 def test_whole_weights_that_mean_too_many_rows_are_refused(kind):
     X, y = np.arange(24.0)[:, None], np.repeat([0, 1], 12)
-    for weight in (1e8, 1e200):
+    for weight in (1e8, 1e100):
         with pytest.raises(ValueError, match="whole weights mean so many equal rows"):
             kind(n_estimators=3, random_state=0).fit(X, y, sample_weight=np.full(24, weight))
     w = np.full(24, 1e8)

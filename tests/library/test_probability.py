@@ -157,7 +157,7 @@ def test_bad_events_are_refused_with_one_sentence():
     with pytest.raises(ValueError, match="event must be a set of outcomes, or a function"):
         space.prob(3)
     for method in (space.law, space.expectation):
-        with pytest.raises(ValueError, match="X must be a function of an outcome"):
+        with pytest.raises(ValueError, match="X must be a function"):
             method({"a": 1})
 
 
@@ -629,8 +629,8 @@ def test_wrong_variants_are_told_apart():
     assert np.abs(m - (m1 + m2) / 2).max() > 1e-3  # not weighting by precision
 
 
-def test_numbers_that_overflow_say_so_or_do_not_matter():
+def test_numbers_beyond_the_policy_are_refused_or_do_not_matter():
     with np.errstate(all="raise", under="ignore"):
         assert gaussian_pdf(1e200, 0.0, 1.0) == 0.0
-        with pytest.raises(ValueError, match="x and y are too large"):
+        with pytest.raises(ValueError, match="between 1e-150 and 1e150"):
             variance([0.0, 1e200])

@@ -19,7 +19,7 @@ OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "
 def built():
     """Build the site if it is not there."""
     if not (SITE / "index.html").is_file():
-        subprocess.run([sys.executable, "_ext/serving/build.py"], cwd=ROOT, check=True)
+        subprocess.run([sys.executable, "_ext/build/site.py"], cwd=ROOT, check=True)
 
 
 @pytest.fixture(scope="session")

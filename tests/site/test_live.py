@@ -24,7 +24,7 @@ def live():
     from _ext.serving.kernel import free_port
 
     port = free_port()
-    command = [sys.executable, "_ext/serving/kernel.py", "--port", str(port)]
+    command = [sys.executable, "_ext/build/live.py", "--port", str(port)]
     server = subprocess.Popen(
         command,
         cwd=ROOT,

@@ -1,0 +1,164 @@
+/* What a page does besides what the theme's script does. Everything can be read without it, and it
+   needs no storage. */
+"use strict";
+
+(() => {
+  const root = document.documentElement;
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+  const one = (selector, within = document) => within.querySelector(selector);
+  // A reader may refuse storage: what is kept then lasts as long as the page.
+  const kept = (name, value) => {
+    try {
+      if (value === undefined) return window.localStorage.getItem(name);
+      window.localStorage.setItem(name, value);
+    } catch { /* refused */ }
+    return null;
+  };
+
+  // What answers while one types is fetched when the box is first used.
+  document.addEventListener("focusin", function first({target: field}) {
+    if (!field.matches?.("form.bd-search input")) return;
+    document.removeEventListener("focusin", first);
+    if (window.bookFind) return;
+    const script = document.createElement("script");
+    script.src = `${root.dataset.content_root}_static/search.js`;
+    document.head.append(script);
+  });
+
+  // Names for screen readers where the theme gives none.
+  for (const [name, said] of [["primary", "Contents of the book"], ["secondary", "On this page"]])
+    one(`#pst-${name}-sidebar-modal`)?.setAttribute("aria-label", said);
+
+  // A menu closes when the reader goes elsewhere.
+  for (const way of ["click", "focusin"])
+    document.addEventListener(way, ({target}) => {
+      for (const menu of all("details.dropdown-download-buttons[open]"))
+        if (!menu.contains(target)) menu.open = false;
+    });
+
+  // The button to the top shows while scrolling up.
+  const top = one("#pst-back-to-top");
+  let before = 0;
+  document.addEventListener("scroll", () => {
+    const now = window.scrollY;
+    top?.classList.toggle("shown", now > 400 && now < before);
+    before = now;
+  }, {passive: true});
+  top?.addEventListener("click", () => {
+    window.scrollTo(0, 0);
+  });
+
+  // The reading view folds code, the checking view shows all of it; the choice is kept.
+  const view = one(".view-switch");
+  const check = (yes) => {
+    view.setAttribute("aria-pressed", yes);
+    for (const code of all(".code-fold")) code.open = yes;
+  };
+  if (view && kept("view") === "checking") check(true);
+  view?.addEventListener("click", () => {
+    const yes = view.getAttribute("aria-pressed") !== "true";
+    check(yes);
+    kept("view", yes ? "checking" : "reading");
+  });
+
+  // A link into a fold opens it, and so does printing.
+  const reveal = () => {
+    const target = document.getElementById(decodeURIComponent(window.location.hash.slice(1)));
+    if (!target) return;
+    for (let box = target; box; box = box.parentElement) {
+      if (box.matches("details")) box.open = true;
+    }
+    target.scrollIntoView();
+  };
+  window.addEventListener("hashchange", reveal);
+  if (window.location.hash) {
+    reveal();
+    // What is laid out late may move the target: the page goes there once more, unless the reader has gone on.
+    let gone = window.performance.getEntriesByType("navigation")[0]?.type !== "navigate";
+    for (const way of ["wheel", "touchstart", "pointerdown", "keydown"])
+      window.addEventListener(way, () => { gone = true; }, {once: true, passive: true});
+    window.addEventListener("load", async () => {
+      await document.fonts?.ready;
+      for (let frames = 0; frames < 30 && !gone; frames++) {
+        await new Promise(window.requestAnimationFrame);
+        reveal();
+      }
+    });
+  }
+  let opened = [];
+  window.addEventListener("beforeprint", () => {
+    root.dataset.theme = "light";
+    opened = all("main details:not([open], .code-fold)");
+    for (const box of opened) box.open = true;
+  });
+  window.addEventListener("afterprint", () => {
+    const dark = window.matchMedia("(prefers-color-scheme: dark)").matches;
+    root.dataset.theme = root.dataset.mode === "auto" ? (dark ? "dark" : "light") : root.dataset.mode;
+    for (const box of opened) box.open = false;
+  });
+
+  // A box that scrolls can be reached by Tab, exactly while it scrolls.
+  const boxes = "pre, .equation-body, .pst-scrollable-table-container, .table-wrapper, .results-graph, " +
+    ".cell_output > .output, .cell_output .text_html, .scrolls, aside.sidebar";
+  const scrolls = (box) => {
+    const style = window.getComputedStyle(box), can = (way) => /auto|scroll/.test(way);
+    return (can(style.overflowX) && box.scrollWidth > box.clientWidth)
+      || (can(style.overflowY) && box.scrollHeight > box.clientHeight);
+  };
+  // It fades at the edges beyond which there is more.
+  const beyond = (box) => {
+    const {scrollLeft: before, clientWidth: seen, scrollWidth: whole} = box;
+    return `${before > 1 ? "left " : ""}${before + seen < whole - 1 ? "right" : ""}`.trim();
+  };
+  const fade = (box, more) => {
+    if (more) box.dataset.more = more;
+    else delete box.dataset.more;
+  };
+  // All are measured before the first is changed: else each would be laid out anew.
+  const reach = (found) => found.map((box) => [box, scrolls(box), beyond(box)]).forEach(([box, yes, more]) => {
+    if (yes ? more !== (box.dataset.more || "") : "more" in box.dataset) fade(box, yes && more);
+    if (yes === (box.tabIndex === 0)) return;
+    if (yes) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  });
+  document.addEventListener("scroll", ({target: box}) => {
+    if (box.dataset?.more) fade(box, beyond(box));
+  }, {capture: true, passive: true});
+  const sizes = new ResizeObserver((changes) => reach(changes.map(({target}) => target)));
+  for (const box of all(boxes, one("main") || document)) {
+    sizes.observe(box);
+    if (box.firstElementChild) box.firstElementChild.dataset.inBox = "";
+  }
+  const inner = new ResizeObserver((changes) => reach(changes.map(({target}) => target)
+    .filter((part) => part.isConnected).map((part) => part.parentElement)));
+  for (const part of all("[data-in-box]")) inner.observe(part);
+  // A font that arrives late widens a formula without resizing its box. What is not drawn yet is left alone.
+  const drawn = (box) => !box.checkVisibility || box.checkVisibility({contentVisibilityAuto: true});
+  document.fonts?.addEventListener("loadingdone", () => reach(all(boxes, one("main") || document).filter(drawn)));
+
+  // A figure that a phone makes small opens large.
+  const enlarge = (picture) => {
+    const box = document.createElement("dialog"), shown = picture.cloneNode();
+    const number = one(".caption-number", picture.closest("figure"))?.textContent.trim() || "The figure";
+    box.className = "figure-large";
+    box.setAttribute("aria-label", `${number}, large`);
+    box.innerHTML = '<button type="button" class="btn close-large">Close</button><div class="scrolls" tabindex="0"></div>';
+    box.lastChild.append(shown);
+    one("button", box).addEventListener("click", () => box.close());
+    box.addEventListener("close", () => box.remove());
+    document.body.append(box);
+    box.showModal();
+  };
+  for (const figure of all("article figure")) {
+    const button = document.createElement("button"), last = all("img", figure).pop();
+    if (!last || last.closest("a")) continue;
+    button.type = "button";
+    button.className = "enlarge";
+    button.textContent = "Enlarge";
+    const open = () => enlarge(all("img", figure).find((picture) => picture.checkVisibility()));
+    button.addEventListener("click", open);
+    for (const picture of all("img", figure))
+      picture.addEventListener("click", () => { if (button.checkVisibility()) open(); });
+    last.after(button);
+  }
+})();
