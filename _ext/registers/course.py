@@ -19,7 +19,7 @@ from docutils.parsers.rst import directives
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from _ext.registers import blocks, coursemap, planted, results
+from _ext.registers import blocks, coursemap, planted, results, verdicts
 from _ext.registers.coursemap import hours, noted
 
 logger = logging.getLogger(__name__)
