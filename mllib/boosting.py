@@ -31,6 +31,7 @@ from mllib.trees import (
     check_sums,
     empty_tree,
     grow,
+    leaves_of,
     midpoint,
     presort,
 )
@@ -276,10 +277,8 @@ def committee_score(run, X):
 
     Book: boosting-combined-classifier.
     """
-    f = np.zeros(len(X))
-    for f in staged_committee_scores(run, X):  # noqa: B007
-        pass
-    return f
+    X = check_array(X)
+    return sum((alpha * h(X) for alpha, h in zip(run.alpha, run.learners)), np.zeros(len(X)))
 
 
 def staged_committee_scores(run, X):
@@ -787,31 +786,6 @@ def _check_target(loss, y, w, n_classes):
         raise ValueError(f"y must hold every class from 0 to {K - 1} with positive weight.")
 
 
-@compiled
-def add_trees(X, feature, threshold, left, right, value, root, rate, u):
-    """Walk each row through each tree, and add rate times the value of its leaf to u."""
-    for i in range(len(X)):
-        for r in range(root.shape[0]):
-            for k in range(root.shape[1]):
-                t = root[r, k]
-                while left[t] >= 0:
-                    t = left[t] if X[i, feature[t]] <= threshold[t] else right[t]
-                u[i, k] += rate * value[t]
-
-
-def _packed(trees):
-    """Return the arrays of many trees one behind the other, and the index of each root."""
-    flat = [tree for grown in trees for tree in grown]
-    sizes = np.array([len(tree.n) for tree in flat])
-    root = np.cumsum(sizes) - sizes
-    shift = np.repeat(root, sizes)
-    feature, threshold, left, right, value = (
-        np.concatenate([tree[i].ravel() for tree in flat]) for i in range(5)
-    )
-    left, right = (np.where(a >= 0, a + shift, -1) for a in (left, right))
-    return feature, threshold, left, right, value, root.reshape(len(trees), -1)
-
-
 def scores(model, X):
     """Return u(x) for each row, shape (m, K), of a model ``Additive``.
 
@@ -821,8 +795,15 @@ def scores(model, X):
     """
     X = check_points(X, [tree for grown in model.trees for tree in grown])
     u = np.tile(model.start, (len(X), 1))
-    add_trees(X, *_packed(model.trees), model.rate, u)
+    for grown in model.trees:
+        _add(grown, model.rate, X, u)
     return u
+
+
+def _add(grown, rate, X, u):
+    """Add rate times the leaf values of a round's trees to the scores u."""
+    for k, tree in enumerate(grown):
+        u[:, k] += rate * tree.value[leaves_of(tree, X), 0]
 
 
 def staged_scores(model, X):
@@ -831,7 +812,7 @@ def staged_scores(model, X):
     u = np.tile(model.start, (len(X), 1))
     for grown in model.trees:
         u = u.copy()
-        add_trees(X, *_packed([grown]), model.rate, u)
+        _add(grown, model.rate, X, u)
         yield u
 
 
