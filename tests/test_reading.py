@@ -55,7 +55,8 @@ def test_names_in_tables_break_after_dots_and_underscores_only():
 
 
 def test_attributes_are_read_from_a_docstring():
-    text = "coef_, intercept_ : arrays\nn_iter_ : int\n    Passes\n    made.\nseen_\n    As before.\nb_ : float; offset"
+    text = "coef_, intercept_ : arrays\nn_iter_ : int\n    Passes\n    made.\nseen_\n    As before."
+    text += "\nb_ : float; offset"
     assert reference.attributes(text) == [
         (["coef_", "intercept_"], "arrays", ""),
         (["n_iter_"], "int", "Passes made."),
