@@ -7,6 +7,7 @@ on its page ``api/perceptron``, writes out one of them. A module without a page 
 import ast
 import inspect
 import re
+from itertools import chain
 from pathlib import Path
 
 from myst_parser.mdit_to_docutils.base import make_document
@@ -127,7 +128,7 @@ def plain(lines):
     entry in one line, ``name : type; meaning``, becomes the two lines that numpy's style asks for.
     """
     done = []
-    for line in (part for line in lines for part in _entry(line)):
+    for line in chain.from_iterable(map(_entry, lines)):
         field = _FIELD.fullmatch(line)
         head, rest = field.groups() if field else ("", line)
         if not line.lstrip().startswith((">>>", "...", "..")):
@@ -148,7 +149,7 @@ _NAMES = re.compile(r"([\w]+(?:, [\w]+)*)(?: : (.*))?")
 def attributes(section):
     """Return (names, type, meaning) for the entries of a section of attributes."""
     found = []
-    for line in (part for line in section.splitlines() for part in _entry(line)):
+    for line in chain.from_iterable(map(_entry, section.splitlines())):
         if line.startswith(" ") and found:
             found[-1][2].append(line.strip())
         elif match := _NAMES.fullmatch(line.strip()):
