@@ -5,7 +5,6 @@ the result depends on the time or the machine, so a second run changes nothing.
 """
 
 import hashlib
-import os
 import re
 import sys
 from collections import Counter
