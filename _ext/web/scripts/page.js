@@ -25,6 +25,14 @@
     document.head.append(script);
   });
 
+  // The key / opens the search, as Ctrl+K does.
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target.closest?.("input, textarea, select, [contenteditable]");
+    if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    one(".search-button__button")?.click();
+  });
+
   // Names for screen readers where the theme gives none.
   for (const [name, said] of [["primary", "Contents of the book"], ["secondary", "On this page"]])
     one(`#pst-${name}-sidebar-modal`)?.setAttribute("aria-label", said);
