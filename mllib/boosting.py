@@ -4,6 +4,7 @@ Chapter: Trees and ensembles, *Boosting*. Main references: Freund and Schapire (
 Computer and System Sciences 55, 119-139; Friedman (2001), Annals of Statistics 29, 1189-1232.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -14,16 +15,26 @@ from mllib.core.arrays import (
     check_result,
     check_sample_weight,
     check_signs,
-    check_targets,
     check_vector,
-    check_X_y,
+    check_weighted_X_y,
 )
-from mllib.core.compiled import compiled, compiling
+from mllib.core.compiled import compiled
 from mllib.core.errors import convergence_warning
 from mllib.core.estimators import Classifier, Regressor, begin_fit, check_features, check_fitted
 from mllib.core.scalars import check_choice, check_rng, check_scalar, random_generator
 from mllib.logistic_regression import sigmoid, softmax
-from mllib.trees import Tree, apply, grow, presort
+from mllib.trees import (
+    Tree,
+    apply,
+    check_points,
+    check_regression,
+    check_sums,
+    empty_tree,
+    grow,
+    leaves_of,
+    midpoint,
+    presort,
+)
 
 __all__ = [
     "AdaBoostClassifier",
@@ -51,11 +62,6 @@ __all__ = [
     "staged_scores",
     "vote_weight",
 ]
-
-LOSSES = ("squared", "absolute", "logistic", "softmax")
-
-#: Correlations and gains that differ by less than this share of the total count as equal.
-_SLACK = 1e-12
 
 #: An error within this distance of one half is no edge.
 _NO_EDGE = 1e-10
@@ -85,6 +91,15 @@ class Committee(NamedTuple):
     Z: np.ndarray  #: sum that normalises w_{t+1}, shape (T,)
     weights: np.ndarray  #: w_{T+1}, shape (n,), with sum 1
     stopped: str  #: "rounds", "perfect" or "no edge"
+
+
+class Loss(NamedTuple):
+    """A loss l(y, u) of targets and scores, shape (n,); for softmax u has shape (n, K)."""
+
+    value: Callable  #: (y, u) -> l of each row
+    slope: Callable  #: (y, u) -> -dl/du, the pseudo-residuals, shape of u
+    start: Callable  #: (y, w, K) -> the constant scores of least mean loss
+    leaf: Callable  #: (leaf, r, w, m, K) -> the best shift in each of m nodes, or one Newton step
 
 
 class Additive(NamedTuple):
@@ -131,56 +146,25 @@ def best_cut(V, order, y, w):
     return feature, cut, sign
 
 
-def best_cut_by_arrays(V, order, y, w):
-    """Return what ``best_cut`` returns, without a loop: for long runs where nothing is compiled."""
-    r = (w * y).sum() - 2 * np.cumsum((w * y)[order], axis=1)
-    r = np.column_stack([np.full(len(V), (w * y).sum()), r[:, :-1]])
-    new = np.column_stack([np.ones(len(V), dtype=bool), V[:, 1:] > V[:, :-1]])
-    size = np.where(new, np.abs(r), -1)
-    j, c = divmod(int(np.argmax(size >= size.max() - _SLACK * w.sum())), len(w))
-    return j, c, 1.0 if r[j, c] >= 0 else -1.0
-
-
 def _sorted_columns(X):
     order = presort(X)
     return np.take_along_axis(np.ascontiguousarray(X.T), order, axis=1), order
 
 
-def _halfway(a, b):
-    """Return the numbers halfway between a < b, or a where rounding leaves nothing between."""
-    middle = 0.5 * a + 0.5 * b
-    return np.where((a <= middle) & (middle < b), middle, a)
-
-
-def _stump(V, order, y, w, search=best_cut):
-    j, cut, sign = search(V, order, y, w)
-    threshold = _halfway(V[j, cut - 1], V[j, cut]) if cut > 0 else -np.inf
+def _stump(V, order, y, w):
+    j, cut, sign = best_cut(V, order, y, w)
+    threshold = midpoint(V[j, cut - 1], V[j, cut]) if cut > 0 else -np.inf
     return Stump(int(j), float(threshold), float(sign))
 
 
 def best_stump(X, y, w=None):
-    """Return the stump of least weighted error, the first of equals.
+    """Return the ``Stump`` of least weighted error for labels -1 and +1, the first of equals.
 
     The order is that of columns, then thresholds (below all values comes first), then +1 before -1.
+    Weights are equal by default.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
-        Labels -1 and +1.
-    w : array of shape (n,)
-        Weights, not negative and not all 0; equal by default.
-
-    Returns
-    -------
-    Stump
-
-    References
-    ----------
     Book: boosting-best-stump.
 
-    Examples
-    --------
     >>> best_stump([[1.0], [2.0], [3.0]], [-1, -1, 1])
     Stump(feature=0, threshold=2.5, sign=1.0)
     """
@@ -190,25 +174,18 @@ def best_stump(X, y, w=None):
 
 
 def vote_weight(error):
-    """Return alpha = log((1 - error) / error) / 2, the weight of a vote.
+    """Return alpha = log((1 - error) / error) / 2, the weight of a vote; infinite for no error.
 
-    Parameters
-    ----------
-    error : float or array
-        Weighted error, in [0, 1]; 0 gives infinity.
-
-    References
-    ----------
     Book: boosting-alpha-shape.
 
-    Examples
-    --------
     >>> float(vote_weight(0.5))
     0.0
     """
     error = np.asarray(error, dtype=float)
     if not ((error >= 0) & (error <= 1)).all():
-        raise ValueError("error must lie in [0, 1].")
+        raise ValueError(
+            "error must lie in [0, 1]: divide the weight of the mistakes by all of it."
+        )
     with np.errstate(divide="ignore"):
         return 0.5 * (np.log1p(-error) - np.log(error))
 
@@ -216,21 +193,8 @@ def vote_weight(error):
 def normaliser(error, alpha):
     """Return Z = error e^alpha + (1 - error) e^-alpha, the total weight after reweighting.
 
-    NaN in an argument comes out as NaN.
-
-    Parameters
-    ----------
-    error : float or array
-        Weighted error, in [0, 1].
-    alpha : float or array
-        Weight of the vote.
-
-    References
-    ----------
     Book: boosting-alpha-optimal.
 
-    Examples
-    --------
     >>> float(normaliser(0.2, 0.0))
     1.0
     """
@@ -240,20 +204,13 @@ def normaliser(error, alpha):
 def reweight(w, y, answer, alpha):
     """Return w_i e^(-alpha y_i h(x_i)) / Z and the sum Z.
 
+    Book: boosting-adaboost.
+
     Parameters
     ----------
     w, y, answer : arrays of shape (n,)
         Weights, labels -1 and +1, answers -1 and +1.
     alpha : float
-
-    Returns
-    -------
-    w : array of shape (n,)
-    Z : float
-
-    References
-    ----------
-    Book: boosting-adaboost.
     """
     w = w * np.exp(-alpha * y * answer)
     Z = w.sum()
@@ -262,32 +219,22 @@ def reweight(w, y, answer, alpha):
 
 
 def adaboost(X, y, rounds, w=None, learn=None):
-    """Return a committee of weak learners, each trained where the earlier ones err.
+    """Return a ``Committee`` of weak learners, each trained where the earlier ones err.
+
+    It has no learner at all if already the first is no better than a coin.
+
+    Book: boosting-adaboost. Freund and Schapire (1997), Figure 2.
 
     Parameters
     ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
-        Labels -1 and +1.
+    X, y : arrays of shape (n, d) and (n,)
+        Labels are -1 and +1.
     rounds : int
         T; fewer if a learner makes no mistake, or has no edge over a coin.
     w : array of shape (n,)
         Weights of the rows, equal by default; a whole number means so many equal rows.
     learn : callable
         ``learn(X, y, w)`` returns a function from rows to -1 and +1. By default the best stump.
-
-    Returns
-    -------
-    Committee
-        With no learner at all if already the first is no better than a coin.
-
-    Notes
-    -----
-    Where nothing is compiled, the stump is searched with arrays in place of the printed loop.
-
-    References
-    ----------
-    Book: boosting-adaboost. Freund and Schapire (1997), Figure 2.
 
     Examples
     --------
@@ -301,8 +248,8 @@ def adaboost(X, y, rounds, w=None, learn=None):
     kept = w > 0
     A, t, v = X[kept], y[kept], w[kept]
     if learn is None:
-        columns, search = _sorted_columns(A), best_cut if compiling() else best_cut_by_arrays
-        learn = lambda A, t, v: _stump(*columns, t, v, search)  # noqa: E731
+        columns = _sorted_columns(A)
+        learn = lambda A, t, v: _stump(*columns, t, v)  # noqa: E731
     learners, alphas, errors, Zs, stopped = [], [], [], [], "rounds"
     for _ in range(rounds):
         h = learn(A, t, v)
@@ -321,42 +268,21 @@ def adaboost(X, y, rounds, w=None, learn=None):
         learners.append(h), alphas.append(alpha), errors.append(error), Zs.append(Z)
     last = np.zeros(len(X))
     last[kept] = v
-    return Committee(
-        tuple(learners), np.array(alphas), np.array(errors), np.array(Zs), last, stopped
-    )
+    votes = (np.array(a) for a in (alphas, errors, Zs))
+    return Committee(tuple(learners), *votes, last, stopped)
 
 
 def committee_score(run, X):
-    """Return f(x) = sum_t alpha_t h_t(x) for each row; the committee answers with its sign.
+    """Return f(x) = sum_t alpha_t h_t(x) for each row, shape (m,); its sign is the answer.
 
-    Parameters
-    ----------
-    run : Committee
-    X : array of shape (m, d)
-
-    Returns
-    -------
-    array of shape (m,)
-
-    References
-    ----------
     Book: boosting-combined-classifier.
     """
     X = check_array(X)
-    f = np.zeros(len(X))
-    for alpha, h in zip(run.alpha, run.learners):
-        f += alpha * h(X)
-    return f
+    return sum((alpha * h(X) for alpha, h in zip(run.alpha, run.learners)), np.zeros(len(X)))
 
 
 def staged_committee_scores(run, X):
-    """Yield the scores f_1, ..., f_T of the rows, each of shape (m,).
-
-    Parameters
-    ----------
-    run : Committee
-    X : array of shape (m, d)
-    """
+    """Yield the scores f_1, ..., f_T of the rows, each of shape (m,)."""
     X = check_array(X)
     f = np.zeros(len(X))
     for alpha, h in zip(run.alpha, run.learners):
@@ -365,23 +291,10 @@ def staged_committee_scores(run, X):
 
 
 def margins(f, y, alpha):
-    """Return y_i f(x_i) / sum_t |alpha_t|, between -1 and 1.
+    """Return y_i f(x_i) / sum_t |alpha_t|, between -1 and 1, shape (n,).
 
-    Parameters
-    ----------
-    f : array of shape (n,)
-        Scores of a committee.
-    y : array of shape (n,)
-        Labels -1 and +1.
-    alpha : array of shape (T,)
-        The weights of its votes, not all 0.
+    f are the scores of a committee, y labels -1 and +1, alpha the weights of its votes, shape (T,).
 
-    Returns
-    -------
-    array of shape (n,)
-
-    References
-    ----------
     Book: boosting-margins.
     """
     f, alpha = check_vector(f, "f"), check_vector(alpha, "alpha")
@@ -405,114 +318,122 @@ def _check_answers(answer, n):
 # Losses --------------------------------------------------------------------------------------
 
 
+def _median(y, w):
+    """Return the middle of the values that have half of the weight on either side."""
+    at = np.argsort(y, kind="stable")
+    below = np.cumsum(w[at]) / w.sum()
+    low, high = np.searchsorted(below, (0.5 - 1e-12, 0.5 + 1e-12))
+    return float(0.5 * y[at[low]] + 0.5 * y[at[high]])
+
+
+def leaf_medians(leaf, r, w, m, K=1):
+    """Return the weighted median of r in each of m leaves, 0 where no weight is."""
+    value = np.zeros(m)
+    for t in np.unique(leaf[w > 0]):
+        at = (leaf == t) & (w > 0)
+        value[t] = _median(r[at], w[at])
+    return value
+
+
+def leaf_means(leaf, r, w, m, K=1):
+    """Return the weighted mean of r in each of m leaves, 0 where no weight is."""
+    total, weight = np.bincount(leaf, w * r, m), np.bincount(leaf, w, m)
+    return total / np.where(weight > 0, weight, np.inf)
+
+
+def newton_steps(leaf, r, w, m, K=1):
+    """Return sum w r / sum w p (1 - p) in each of m leaves, 0 where that is 0 / 0."""
+    slope = np.bincount(leaf, w * r, m)
+    curvature = np.bincount(leaf, w * np.abs(r) * (1 - np.abs(r)), m)  # |r| is p or 1 - p
+    return slope / np.where(curvature > 0, curvature, np.inf)
+
+
 def _one_hot(y, K):
     return (y[:, None] == np.arange(K)).astype(float)
+
+
+def _log_odds(share):
+    return np.log(share / (1 - share))
+
+
+LOSSES = {
+    "squared": Loss(
+        value=lambda y, u: 0.5 * (y - u) ** 2,
+        slope=lambda y, u: y - u,
+        start=lambda y, w, K: np.average(y, weights=w),
+        leaf=leaf_means,
+    ),
+    "absolute": Loss(
+        value=lambda y, u: np.abs(y - u),
+        slope=lambda y, u: np.sign(y - u),
+        start=lambda y, w, K: _median(y, w),
+        leaf=leaf_medians,  # of y - u
+    ),
+    "logistic": Loss(
+        value=lambda y, u: np.logaddexp(0, u) - y * u,
+        slope=lambda y, u: y - sigmoid(u),
+        start=lambda y, w, K: _log_odds(np.average(y, weights=w)),
+        leaf=newton_steps,
+    ),
+    "softmax": Loss(
+        value=lambda y, u: np.logaddexp.reduce(u, axis=1) - u[np.arange(len(y)), y.astype(int)],
+        slope=lambda y, u: _one_hot(y, u.shape[1]) - softmax(u),
+        start=lambda y, w, K: np.log(np.bincount(y.astype(int), w, minlength=K) / w.sum()),
+        leaf=lambda leaf, r, w, m, K: (K - 1) / K * newton_steps(leaf, r, w, m),
+    ),
+}
 
 
 def mean_loss(loss, y, u, w=None):
     """Return the weighted mean of l(y_i, u_i), the objective of an additive model.
 
     The losses are (y - u)^2 / 2, |y - u|, log(1 + e^u) - y u for y in {0, 1}, and
-    log sum_k e^(u_k) - u_y for classes y = 0, ..., K - 1.
+    log sum_k e^(u_k) - u_y for classes y = 0, ..., K - 1. NaN in an argument comes out as NaN.
 
-    NaN in an argument comes out as NaN.
+    Book: boosting-additive-objective.
 
     Parameters
     ----------
     loss : {"squared", "absolute", "logistic", "softmax"}
-    y : array of shape (n,)
+    y, w : arrays of shape (n,)
     u : array of shape (n,), or (n, K) for softmax
         Scores.
-    w : array of shape (n,)
-
-    Returns
-    -------
-    float
-
-    References
-    ----------
-    Book: boosting-additive-objective.
 
     Examples
     --------
     >>> mean_loss("squared", np.array([1.0, 3.0]), np.array([0.0, 0.0]))
     2.5
     """
-    if loss == "squared":
-        each = 0.5 * (y - u) ** 2
-    elif loss == "absolute":
-        each = np.abs(y - u)
-    elif loss == "logistic":
-        each = np.logaddexp(0, u) - y * u
-    else:
-        each = np.logaddexp.reduce(u, axis=1) - u[np.arange(len(y)), y.astype(int)]
-    return float(np.average(each, weights=w))
+    return float(np.average(LOSSES[loss].value(y, u), weights=w))
 
 
 def negative_gradient(loss, y, u):
-    """Return -dl(y_i, u_i)/du_i, the pseudo-residuals.
+    """Return -dl(y_i, u_i)/du_i, the pseudo-residuals, with arguments as in ``mean_loss``.
 
-    NaN in an argument comes out as NaN.
-
-    Parameters
-    ----------
-    loss : {"squared", "absolute", "logistic", "softmax"}
-    y : array of shape (n,)
-        As in ``mean_loss``.
-    u : array of shape (n,), or (n, K) for softmax
-
-    Returns
-    -------
-    array of the shape of u
-
-    References
-    ----------
     Book: boosting-boosting-losses.
 
-    Examples
-    --------
     >>> negative_gradient("logistic", np.array([0.0, 1.0]), np.zeros(2)).tolist()
     [-0.5, 0.5]
     """
-    if loss == "squared":
-        return y - u
-    if loss == "absolute":
-        return np.sign(y - u)
-    if loss == "logistic":
-        return y - sigmoid(u)
-    return _one_hot(y, u.shape[1]) - softmax(u)
+    return LOSSES[loss].slope(y, u)
 
 
 def best_constant(loss, y, w, K=1):
-    """Return the constant scores of least mean loss, shape (K,).
+    """Return the constant scores of least mean loss, shape (K,); K = 1 except for softmax.
 
     These are the mean, the median, the log-odds, and the logarithms of the shares.
 
     Parameters
     ----------
-    loss : {"squared", "absolute", "logistic", "softmax"}
-    y, w : arrays of shape (n,)
-        Targets as in ``mean_loss``, and weights.
+    loss, y, w :
+        As in ``mean_loss``.
     K : int
         Number of classes for softmax.
     """
     y, w = check_vector(y, "y"), check_sample_weight(w, len(y), "w", ones=True)
     if loss == "logistic" and not ((y >= 0) & (y <= 1)).all():
-        raise ValueError("y must lie in [0, 1] for the logistic loss.")
-    if loss == "absolute":
-        return np.array([_median(y, w)])
-    if loss == "softmax":
-        return np.log(np.bincount(y.astype(int), w, minlength=K) / w.sum())
-    mean = np.average(y, weights=w)
-    return np.array([mean if loss == "squared" else np.log(mean / (1 - mean))])
-
-
-def _median(y, w):
-    """Return the middle of the values that have half of the weight on either side."""
-    at = np.argsort(y, kind="stable")
-    below = np.cumsum(w[at]) / w.sum()
-    low, high = np.searchsorted(below, (0.5 - _SLACK, 0.5 + _SLACK))
-    return float(0.5 * y[at[low]] + 0.5 * y[at[high]])
+        raise ValueError("y must lie in [0, 1] for the logistic loss: turn labels into 0 and 1.")
+    return np.atleast_1d(LOSSES[loss].start(y, w, K))
 
 
 def leaf_values(loss, leaf, r, w, m, K=1):
@@ -522,66 +443,32 @@ def leaf_values(loss, leaf, r, w, m, K=1):
     median. For the logistic loss, whose second derivative p(1 - p) is |r|(1 - |r|), it is one
     Newton step; for softmax (K - 1)/K of one.
 
-    NaN in an argument comes out as NaN.
+    Book: boosting-newton-leaf. Friedman (2001), Algorithms 2, 3, 5 and 6.
 
     Parameters
     ----------
     loss : {"squared", "absolute", "logistic", "softmax"}
     leaf : array of int of shape (n,)
-        The leaf of each row.
+        The leaf of each row, below m; the result has shape (m,), and 0 where no weight is.
     r : array of shape (n,)
         y - u for the squared and the absolute loss, else the pseudo-residuals.
     w : array of shape (n,)
-    m : int
-        Number of nodes.
-    K : int
-        Number of classes for softmax.
-
-    Returns
-    -------
-    array of shape (m,)
-        0 where no row of positive weight is.
-
-    References
-    ----------
-    Book: boosting-newton-leaf. Friedman (2001), Algorithms 2, 3, 5 and 6.
+    m, K : int
+        Number of nodes, and of classes for softmax.
     """
-    if loss == "absolute":
-        value = np.zeros(m)
-        for t in np.unique(leaf[w > 0]):
-            value[t] = _median(r[(leaf == t) & (w > 0)], w[(leaf == t) & (w > 0)])
-        return value
-    curvature = w if loss == "squared" else w * np.abs(r) * (1 - np.abs(r))
-    slope, bend = np.bincount(leaf, w * r, m), np.bincount(leaf, curvature, m)
-    step = slope / np.where(bend > 1e-150 * np.bincount(leaf, w, m), bend, np.inf)
-    return step if loss != "softmax" else (K - 1) / K * step
+    return LOSSES[loss].leaf(leaf, r, w, m, K)
 
 
 # Histograms ----------------------------------------------------------------------------------
 
 
 def bin_columns(X, max_bins=256, w=None):
-    """Cut each column into at most ``max_bins`` bins of about equal weight.
+    """Cut each column into at most ``max_bins`` ``Bins`` of about equal weight, at most 256.
 
     A column with no more distinct values than that has a bin for each.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    max_bins : int
-        From 2 to 256.
-    w : array of shape (n,)
-
-    Returns
-    -------
-    Bins
-
-    References
-    ----------
     Book: boosting-histogram.
 
-    Examples
-    --------
     >>> bins = bin_columns([[1.0], [5.0], [1.0], [9.0]], 2)
     >>> bins.codes[:, 0].tolist(), bins.high[0].tolist()
     ([0, 1, 0, 1], [1.0, 9.0])
@@ -657,13 +544,11 @@ def split_rows(codes, rows, start, end, feature, cut, buffer):
 
 
 @compiled
-def grow_histograms(
-    codes, rows, r, w, H, max_depth, min_leaf, feature, cut, after, left, right, n, weight, value,
-    impurity, leaf,
-):  # fmt: skip
-    """Grow depth first into the arrays from ``feature`` on; return the number of nodes.
+def grow_histograms(codes, rows, r, w, H, max_depth, min_leaf, tree, cut, after, leaf):
+    """Grow depth first into the arrays of ``tree``; return the number of nodes.
 
-    A node's histogram less that of its smaller child is that of the larger one.
+    ``H`` is room for histograms. The cut of node t lies between the bins cut[t] and after[t]. A
+    node's histogram less that of its smaller child is that of the larger one.
     """
     buffer = np.empty(len(rows), np.int64)
     free = np.arange(len(H))  # places for histograms that are not in use
@@ -675,10 +560,10 @@ def grow_histograms(
         top -= 1
         start, end, level, parent = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
         place = stack[top, 4]
-        if parent >= 0 and left[parent] < 0:
-            left[parent] = m
+        if parent >= 0 and tree.left[parent] < 0:
+            tree.left[parent] = m
         elif parent >= 0:
-            right[parent] = m
+            tree.right[parent] = m
         W, S, squares, equal = 0.0, 0.0, 0.0, True
         for i in range(start, end):
             row = rows[i]
@@ -688,14 +573,15 @@ def grow_histograms(
         mean = S / W
         for i in range(start, end):
             squares += w[rows[i]] * (r[rows[i]] - mean) ** 2
-        n[m], weight[m], value[m], impurity[m] = end - start, W, mean, squares / W
+        tree.n[m], tree.weight[m] = end - start, W
+        tree.value[m, 0], tree.impurity[m] = mean, squares / W
         j = -1
         if level < max_depth and not equal:
             slack = 1e-12 * (squares + 0.01 * abs(mean) * np.sqrt(W * squares))
             j, c, _ = scan_histogram(H[place], W, mean, end - start, min_leaf, slack)
         if j >= 0:
             middle = split_rows(codes, rows, start, end, j, c, buffer)
-            feature[m], cut[m], after[m] = j, c, c + 1
+            tree.feature[m], cut[m], after[m] = j, c, c + 1
             while H[place, j, after[m], 2] == 0:
                 after[m] += 1
             other = place
@@ -731,31 +617,21 @@ def grow_histograms(
 
 
 def grow_binned(bins, r, w=None, *, max_depth=3, min_samples_leaf=1, rows=None):
-    """Return the regression tree of ``trees.grow`` whose cuts fall between bins.
+    """Return the regression tree of ``trees.grow`` whose cuts fall between bins, and the leaves.
+
+    Each threshold is midway between the values on its two sides. The leaf of each row has shape
+    (n,); it is -1 for rows that are not used.
+
+    Book: boosting-histogram. Ke et al. (2017), section 2.
 
     Parameters
     ----------
     bins : Bins
-    r : array of shape (n,)
-        Targets.
-    w : array of shape (n,)
-        Weights, all positive.
-    max_depth : int
-        At least 1.
-    min_samples_leaf : int
+    r, w : arrays of shape (n,)
+        Targets, and weights, all positive.
+    max_depth, min_samples_leaf : int
     rows : array of int
         The rows to use; all by default.
-
-    Returns
-    -------
-    tree : Tree
-        Each threshold is midway between the values on its two sides.
-    leaf : array of int of shape (n,)
-        The leaf of each row used, -1 for others.
-
-    References
-    ----------
-    Book: boosting-histogram. Ke et al. (2017), section 2.
 
     Examples
     --------
@@ -765,34 +641,26 @@ def grow_binned(bins, r, w=None, *, max_depth=3, min_samples_leaf=1, rows=None):
     """
     count = len(bins.codes)
     r = check_vector(r, "r", length=count)
-    w = np.ones(count) if w is None else check_vector(w, "w", length=count)
-    if not (w > 0).all():
+    w = check_sample_weight(w, count, "w", ones=True)
+    if not w.all():
         raise ValueError("w must be positive: leave rows of weight 0 out.")
+    check_sums(w, r)
     check_scalar(max_depth, "max_depth", low=1, integer=True)
     check_scalar(min_samples_leaf, "min_samples_leaf", low=1, integer=True)
     rows = np.arange(count) if rows is None else _check_rows(rows, count)
-    (w, e), (r, f) = moderate(w), moderate(r)
-    if not w.all():
-        raise ValueError("w must not hold weights whose ratio is beyond 1e308.")
     deepest = min(max_depth, len(rows))
-    room = min(2 * len(rows) - 1, 2 ** min(deepest + 1, 62) - 1)
-    feature, cut, after, left, right, n = (np.full(room, -1, dtype=np.int64) for _ in range(6))
-    weight, value, impurity = (np.zeros(room) for _ in range(3))
+    tree = empty_tree(len(rows), deepest, 1)
+    cut, after = np.empty_like(tree.n), np.empty_like(tree.n)
     leaf = np.full(count, -1, dtype=np.int64)
     H = np.empty((deepest + 1, *bins.low.shape, 3))
     m = grow_histograms(
-        bins.codes, rows, r, w, H, deepest, min_samples_leaf, feature, cut, after, left, right, n,
-        weight, value, impurity, leaf,
-    )  # fmt: skip
-    feature, left, right, n, weight, value, impurity = (
-        a[:m].copy() for a in (feature, left, right, n, weight, value, impurity)
+        bins.codes, rows, r, w, H, deepest, min_samples_leaf, tree, cut, after, leaf
     )
-    if e or f:
-        weight, value, impurity = in_units(weight, e, value, impurity, f)
-    threshold, t = np.zeros(m), np.flatnonzero(left >= 0)
-    j = feature[t]
-    threshold[t] = _halfway(bins.high[j, cut[t]], bins.low[j, after[t]])
-    return Tree(feature, threshold, left, right, value[:, None], n, weight, impurity), leaf
+    tree = Tree(*(a[:m].copy() for a in tree))
+    for t in np.flatnonzero(tree.left >= 0):
+        j = tree.feature[t]
+        tree.threshold[t] = midpoint(bins.high[j, cut[t]], bins.low[j, after[t]])
+    return tree, leaf
 
 
 def _check_rows(rows, count):
@@ -809,39 +677,28 @@ def _check_rows(rows, count):
 
 
 def gradient_boosting(
-    X,
-    y,
-    loss="squared",
-    *,
-    rounds=100,
-    rate=0.1,
-    max_depth=3,
-    min_samples_leaf=1,
-    subsample=1.0,
-    max_bins=None,
-    w=None,
-    n_classes=1,
-    rng=None,
-):
-    """Return the sum of trees that follows the gradient of the training loss.
+    X, y, loss="squared", *, rounds=100, rate=0.1, max_depth=3, min_samples_leaf=1, subsample=1.0,
+    max_bins=None, w=None, n_classes=1, rng=None,
+):  # fmt: skip
+    """Return the sum of trees, ``Additive``, that follows the gradient of the training loss.
 
     Each round fits a tree to the pseudo-residuals by least squares, gives its leaves the values of
     ``leaf_values`` and adds ``rate`` times that tree.
 
+    Book: boosting-gradient-boosting. Friedman (2001), Algorithm 1.
+
     Parameters
     ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
-        Targets as in ``mean_loss``.
+    X, y : arrays of shape (n, d) and (n,)
+        Targets are as in ``mean_loss``.
     loss : {"squared", "absolute", "logistic", "softmax"}
     rounds : int
     rate : float
         Step size, above 0.
-    max_depth : int
+    max_depth, min_samples_leaf : int
         Of each tree, at least 1.
-    min_samples_leaf : int
     subsample : float
-        Share of the rows that each round uses, drawn without replacement.
+        Share of the rows that each round uses, drawn by ``rng`` without replacement.
     max_bins : int or None
         None looks at every threshold; 2 to 256 cuts the columns into so many bins first.
     w : array of shape (n,)
@@ -849,15 +706,6 @@ def gradient_boosting(
     n_classes : int
         K for softmax.
     rng : numpy.random.Generator
-        Needed if ``subsample`` is below 1.
-
-    Returns
-    -------
-    Additive
-
-    References
-    ----------
-    Book: boosting-gradient-boosting. Friedman (2001), Algorithm 1.
 
     Examples
     --------
@@ -871,41 +719,41 @@ def gradient_boosting(
     check_scalar(rounds, "rounds", low=1, integer=True)
     check_scalar(rate, "rate", low=0, open_low=True)
     check_scalar(max_depth, "max_depth", low=1, integer=True)
-    check_scalar(min_samples_leaf, "min_samples_leaf", low=1, integer=True)
     check_scalar(subsample, "subsample", low=0, high=1, open_low=True)
     if subsample < 1:
         check_rng(rng)
     X, y, w = X[w > 0], y[w > 0], w[w > 0]
     drawn = max(1, int(subsample * len(X)))
     grow_tree = _grower(X, w, max_depth, min_samples_leaf, max_bins)
-    w = moderate(w)[0]  # from here on only their ratios count
     K = n_classes if loss == "softmax" else 1
     start = best_constant(loss, y, w, K)
     u = np.tile(start, (len(X), 1))
-    trees, trace = [], [mean_loss(loss, y, u if loss == "softmax" else u[:, 0], w)]
+    scores = u if loss == "softmax" else u[:, 0]  # the same numbers in the shape of the loss
+    trees, trace = [], [mean_loss(loss, y, scores, w)]
     for _ in range(rounds):
         rows = None if drawn == len(X) else np.sort(rng.choice(len(X), drawn, replace=False))
+        at = slice(None) if rows is None else rows
         step, grown = np.empty_like(u), []
-        R = negative_gradient(loss, y, u if loss == "softmax" else u[:, 0]).reshape(len(X), -1)
+        R = negative_gradient(loss, y, scores).reshape(len(X), -1)
         for k in range(K):
             tree, leaf = grow_tree(R[:, k], rows)
-            r = y - u[:, 0] if loss == "absolute" else R[:, k]
-            at = slice(None) if rows is None else rows
+            r = y - scores if loss == "absolute" else R[:, k]
             value = leaf_values(loss, leaf[at], r[at], w[at], len(tree.n), K)
             grown.append(tree._replace(value=value[:, None]))
             step[:, k] = value[leaf]
-        u = u + rate * step
+        u += rate * step
         trees.append(tuple(grown))
-        trace.append(mean_loss(loss, y, u if loss == "softmax" else u[:, 0], w))
-        if not np.isfinite(trace[-1]):
+        trace.append(mean_loss(loss, y, scores, w))
+        if not trace[-1] <= 1e100 * trace[0]:
             raise ValueError(
-                f"the training loss overflowed after {len(trees)} rounds: lower the rate {rate:g}."
+                f"the training loss diverged within {len(trees)} rounds: lower the rate {rate:g}."
             )
     return Additive(start, tuple(trees), float(rate), loss, np.array(trace))
 
 
 def _grower(X, w, max_depth, min_samples_leaf, max_bins):
     """Return a function from targets and rows to a tree and the leaf of every row."""
+    limits = {"max_depth": max_depth, "min_samples_leaf": min_samples_leaf}
     if max_bins is None:
         order = presort(X)
 
@@ -914,7 +762,6 @@ def _grower(X, w, max_depth, min_samples_leaf, max_bins):
             if rows is not None:
                 v = np.zeros(len(w))
                 v[rows] = w[rows]
-            limits = {"max_depth": max_depth, "min_samples_leaf": min_samples_leaf}
             tree = grow(X, r, v, order=order, **limits)
             return tree, apply(tree, X)
 
@@ -922,16 +769,14 @@ def _grower(X, w, max_depth, min_samples_leaf, max_bins):
     bins = bin_columns(X, max_bins, w)
 
     def binned(r, rows):
-        tree, leaf = grow_binned(
-            bins, r, w, max_depth=max_depth, min_samples_leaf=min_samples_leaf, rows=rows
-        )
+        tree, leaf = grow_binned(bins, r, w, rows=rows, **limits)
         return tree, leaf if rows is None else apply(tree, X)
 
     return binned
 
 
 def _check_target(loss, y, w, n_classes):
-    check_choice(loss, "loss", LOSSES)
+    check_choice(loss, "loss", tuple(LOSSES))
     if loss in ("squared", "absolute"):
         return
     K = 2 if loss == "logistic" else check_scalar(n_classes, "n_classes", low=2, integer=True)
@@ -941,92 +786,47 @@ def _check_target(loss, y, w, n_classes):
         raise ValueError(f"y must hold every class from 0 to {K - 1} with positive weight.")
 
 
-@compiled
-def add_trees(X, feature, threshold, left, right, value, root, rate, u):
-    """Walk each row through each tree, and add rate times the value of its leaf to u."""
-    for i in range(len(X)):
-        for r in range(root.shape[0]):
-            for k in range(root.shape[1]):
-                t = root[r, k]
-                while left[t] >= 0:
-                    t = left[t] if X[i, feature[t]] <= threshold[t] else right[t]
-                u[i, k] += rate * value[t]
-
-
-def _packed(trees):
-    """Return the arrays of many trees one behind the other, and the index of each root."""
-    flat = [tree for grown in trees for tree in grown]
-    sizes = np.array([len(tree.n) for tree in flat])
-    root = np.cumsum(sizes) - sizes
-    shift = np.repeat(root, sizes)
-    feature, threshold, left, right, value = (
-        np.concatenate([tree[i].ravel() for tree in flat]) for i in range(5)
-    )
-    left, right = (np.where(a >= 0, a + shift, -1) for a in (left, right))
-    return feature, threshold, left, right, value, root.reshape(len(trees), -1)
-
-
-def _check_points(model, X):
-    X = check_array(X)
-    needed = max(int(tree.feature.max()) for grown in model.trees for tree in grown) + 1
-    if X.shape[1] < needed:
-        raise ValueError(f"X must have at least {needed} columns, got {X.shape[1]}.")
-    return X
-
-
 def scores(model, X):
-    """Return u(x) for each row, shape (m, K).
+    """Return u(x) for each row, shape (m, K), of a model ``Additive``.
 
-    Parameters
-    ----------
-    model : Additive
-    X : array of shape (m, d)
-
-    Examples
-    --------
     >>> model = gradient_boosting([[0.0], [1.0]], [1.0, 3.0], rounds=1, rate=1.0)
     >>> scores(model, [[-5.0], [5.0]]).tolist()
     [[1.0], [3.0]]
     """
-    X = _check_points(model, X)
+    X = check_points(X, [tree for grown in model.trees for tree in grown])
     u = np.tile(model.start, (len(X), 1))
-    add_trees(X, *_packed(model.trees), model.rate, u)
+    for grown in model.trees:
+        _add(grown, model.rate, X, u)
     return u
 
 
-def staged_scores(model, X):
-    """Yield the scores of the rows after each round, each of shape (m, K).
+def _add(grown, rate, X, u):
+    """Add rate times the leaf values of a round's trees to the scores u."""
+    for k, tree in enumerate(grown):
+        u[:, k] += rate * tree.value[leaves_of(tree, X), 0]
 
-    Parameters
-    ----------
-    model : Additive
-    X : array of shape (m, d)
-    """
-    X = _check_points(model, X)
+
+def staged_scores(model, X):
+    """Yield the scores of the rows after each round, each of shape (m, K)."""
+    X = check_points(X, [tree for grown in model.trees for tree in grown])
     u = np.tile(model.start, (len(X), 1))
     for grown in model.trees:
         u = u.copy()
-        add_trees(X, *_packed([grown]), model.rate, u)
+        _add(grown, model.rate, X, u)
         yield u
 
 
 # Estimators ----------------------------------------------------------------------------------
 
 
-def _weighted_classes(X, y, sample_weight, name):
-    """Return the rows of positive weight, the classes among them, class indices and weights."""
-    X, classes, index = check_X_y(X, y, name)
-    w = check_sample_weight(sample_weight, len(X), ones=True)
-    present = np.bincount(index, w, minlength=len(classes)) > 0
-    if present.sum() < 2:
-        raise ValueError(f"{name} needs at least 2 classes with positive sample_weight.")
-    kept = w > 0
-    y = (np.cumsum(present) - 1)[index[kept]].astype(float)
-    return X[kept], classes[present], y, w[kept]
-
-
 class AdaBoostClassifier(Classifier):
     """AdaBoost for two classes: sign of sum_t alpha_t h_t(x).
+
+    It stops early when a learner makes no mistake, which then decides alone, and when a learner is
+    no better than a coin; ``committee_.stopped`` says which. If this happens in the first round
+    every score is 0, and a warning says so.
+
+    Book: boosting-adaboost. Freund and Schapire (1997).
 
     Parameters
     ----------
@@ -1041,16 +841,6 @@ class AdaBoostClassifier(Classifier):
     committee_ : Committee
     classes_ : array of shape (2,)
     n_features_in_ : int
-
-    Notes
-    -----
-    It stops early when a learner makes no mistake, which then decides alone, and when a learner is
-    no better than a coin; ``committee_.stopped`` says which. If this happens in the first round
-    every score is 0, and a warning says so.
-
-    References
-    ----------
-    Book: boosting-adaboost. Freund and Schapire (1997).
 
     Examples
     --------
@@ -1071,8 +861,7 @@ class AdaBoostClassifier(Classifier):
     def fit(self, X, y, sample_weight=None):
         """Run AdaBoost; return self."""
         begin_fit(self, X)
-        check_scalar(self.n_estimators, "n_estimators", low=1, integer=True)
-        X, classes, y, w = _weighted_classes(X, y, sample_weight, type(self).__name__)
+        X, classes, y, w, _ = check_weighted_X_y(X, y, sample_weight, None, type(self).__name__)
         if len(classes) > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass: "
@@ -1123,16 +912,9 @@ class _GradientBoosting:
     """What both estimators share: their settings, and the scores after each round."""
 
     def __init__(
-        self,
-        *,
-        n_estimators=100,
-        learning_rate=0.1,
-        max_depth=3,
-        min_samples_leaf=1,
-        subsample=1.0,
-        max_bins=None,
-        random_state=None,
-    ):
+        self, *, n_estimators=100, learning_rate=0.1, max_depth=3, min_samples_leaf=1,
+        subsample=1.0, max_bins=None, random_state=None,
+    ):  # fmt: skip
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.max_depth = max_depth
@@ -1142,26 +924,23 @@ class _GradientBoosting:
         self.random_state = random_state
 
     def _boost(self, X, y, loss, w, n_classes=1):
-        check_scalar(self.n_estimators, "n_estimators", low=1, integer=True)
         check_scalar(self.learning_rate, "learning_rate", low=0, open_low=True)
-        if self.max_bins is not None:
-            check_scalar(self.max_bins, "max_bins", low=2, high=256, integer=True)
         self.model_ = gradient_boosting(
-            X,
-            y,
-            loss,
-            rounds=self.n_estimators,
-            rate=self.learning_rate,
-            max_depth=self.max_depth,
-            min_samples_leaf=self.min_samples_leaf,
-            subsample=self.subsample,
-            max_bins=self.max_bins,
-            w=w,
-            n_classes=n_classes,
+            X, y, loss, rounds=self.n_estimators, rate=self.learning_rate,
+            max_depth=self.max_depth, min_samples_leaf=self.min_samples_leaf,
+            subsample=self.subsample, max_bins=self.max_bins, w=w, n_classes=n_classes,
             rng=random_generator(self.random_state),
-        )
+        )  # fmt: skip
         self.n_features_in_ = X.shape[1]
         return self
+
+    def _scores(self, X):
+        X = check_features(self, X)
+        return scores(self.model_, X)
+
+    def _staged_scores(self, X):
+        X = check_features(self, X)
+        yield from staged_scores(self.model_, X)
 
     @property
     def train_loss_(self):
@@ -1173,6 +952,8 @@ class _GradientBoosting:
 class GradientBoostingRegressor(_GradientBoosting, Regressor):
     """Gradient boosting of regression trees for the squared or the absolute loss.
 
+    Book: boosting-gradient-boosting. Friedman (2001), Algorithms 2 and 3.
+
     Parameters
     ----------
     loss : {"squared", "absolute"}
@@ -1181,25 +962,20 @@ class GradientBoostingRegressor(_GradientBoosting, Regressor):
         Rounds.
     learning_rate : float
         Step size, above 0.
-    max_depth : int
+    max_depth, min_samples_leaf : int
         Of each tree, at least 1.
-    min_samples_leaf : int
     subsample : float
         Share of the rows drawn for each tree.
     max_bins : int or None
         None tries every threshold; 2 to 256 cuts the columns into so many bins first, whose sums
         do not see a weight below 1e-16 of the others: rounding cuts nodes of such rows alone.
-    random_state : None, int or Generator
+    random_state : see ``mllib.core``
 
     Attributes
     ----------
     model_ : Additive
     train_loss_ : array of shape (n_estimators + 1,)
     n_features_in_ : int
-
-    References
-    ----------
-    Book: boosting-gradient-boosting. Friedman (2001), Algorithms 2 and 3.
 
     Examples
     --------
@@ -1209,59 +985,40 @@ class GradientBoostingRegressor(_GradientBoosting, Regressor):
     """
 
     def __init__(
-        self,
-        loss="squared",
-        *,
-        n_estimators=100,
-        learning_rate=0.1,
-        max_depth=3,
-        min_samples_leaf=1,
-        subsample=1.0,
-        max_bins=None,
-        random_state=None,
-    ):
+        self, loss="squared", *, n_estimators=100, learning_rate=0.1, max_depth=3,
+        min_samples_leaf=1, subsample=1.0, max_bins=None, random_state=None,
+    ):  # fmt: skip
         self.loss = loss
         super().__init__(
-            n_estimators=n_estimators,
-            learning_rate=learning_rate,
-            max_depth=max_depth,
-            min_samples_leaf=min_samples_leaf,
-            subsample=subsample,
-            max_bins=max_bins,
+            n_estimators=n_estimators, learning_rate=learning_rate, max_depth=max_depth,
+            min_samples_leaf=min_samples_leaf, subsample=subsample, max_bins=max_bins,
             random_state=random_state,
-        )
+        )  # fmt: skip
 
     def fit(self, X, y, sample_weight=None):
         """Boost; return self."""
         begin_fit(self, X)
         check_choice(self.loss, "loss", ("squared", "absolute"))
-        X, y = check_array(X), check_targets(y, type(self).__name__)
-        if len(X) != len(y):
-            raise ValueError(
-                f"Found input variables with inconsistent numbers of samples: X has {len(X)} "
-                f"rows, y has {len(y)} entries."
-            )
-        return self._boost(X, y, self.loss, check_sample_weight(sample_weight, len(X)))
+        X, y, w = check_regression(X, y, sample_weight, type(self).__name__)
+        return self._boost(X, y, self.loss, w)
 
     def predict(self, X):
         """Return the score of each row, shape (m,)."""
-        X = check_features(self, X)
-        return scores(self.model_, X)[:, 0]
+        return self._scores(X)[:, 0]
 
     def staged_predict(self, X):
         """Yield the scores after each round, each of shape (m,)."""
-        X = check_features(self, X)
-        for u in staged_scores(self.model_, X):
+        for u in self._staged_scores(X):
             yield u[:, 0]
 
 
 class GradientBoostingClassifier(_GradientBoosting, Classifier):
     """Gradient boosting of regression trees for the logistic loss, or softmax for K > 2 classes.
 
-    Parameters
-    ----------
-    n_estimators, learning_rate, max_depth, min_samples_leaf, subsample, max_bins, random_state :
-        As in ``GradientBoostingRegressor``; with K > 2 classes each round grows K trees.
+    The parameters are those of ``GradientBoostingRegressor``, without a choice of the loss; with
+    K > 2 classes each round grows K trees.
+
+    Book: boosting-gradient-boosting. Friedman (2001), Algorithms 5 and 6.
 
     Attributes
     ----------
@@ -1269,10 +1026,6 @@ class GradientBoostingClassifier(_GradientBoosting, Classifier):
     train_loss_ : array of shape (n_estimators + 1,)
     classes_ : array of shape (K,)
     n_features_in_ : int
-
-    References
-    ----------
-    Book: boosting-gradient-boosting. Friedman (2001), Algorithms 5 and 6.
 
     Examples
     --------
@@ -1284,14 +1037,14 @@ class GradientBoostingClassifier(_GradientBoosting, Classifier):
     def fit(self, X, y, sample_weight=None):
         """Boost; return self."""
         begin_fit(self, X)
-        X, self.classes_, y, w = _weighted_classes(X, y, sample_weight, type(self).__name__)
+        name = type(self).__name__
+        X, self.classes_, y, w, _ = check_weighted_X_y(X, y, sample_weight, None, name)
         K = len(self.classes_)
         return self._boost(X, y, "logistic" if K == 2 else "softmax", w, K)
 
     def decision_function(self, X):
         """Return the scores, shape (m,) for two classes and (m, K) for more."""
-        X = check_features(self, X)
-        u = scores(self.model_, X)
+        u = self._scores(X)
         return u[:, 0] if u.shape[1] == 1 else u
 
     def _probabilities(self, u):
@@ -1302,23 +1055,18 @@ class GradientBoostingClassifier(_GradientBoosting, Classifier):
 
     def predict_proba(self, X):
         """Return the probabilities of the classes, shape (m, K)."""
-        X = check_features(self, X)
-        return self._probabilities(scores(self.model_, X))
+        return self._probabilities(self._scores(X))
 
     def staged_predict_proba(self, X):
         """Yield the probabilities after each round, each of shape (m, K)."""
-        X = check_features(self, X)
-        for u in staged_scores(self.model_, X):
-            yield self._probabilities(u)
+        yield from map(self._probabilities, self._staged_scores(X))
 
     def predict(self, X):
         """Return the most probable class, the first at ties, shape (m,)."""
-        return self._classes(self.predict_proba(X))
+        P = self.predict_proba(X)
+        return self.classes_[P.argmax(axis=1)]
 
     def staged_predict(self, X):
         """Yield the answers after each round, each of shape (m,)."""
         for P in self.staged_predict_proba(X):
-            yield self._classes(P)
-
-    def _classes(self, P):
-        return self.classes_[P.argmax(axis=1)]
+            yield self.classes_[P.argmax(axis=1)]

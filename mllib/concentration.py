@@ -11,8 +11,15 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betainc, betainccinv, betaincinv, ndtr, ndtri
 
-from mllib.core.arrays import check_vector
-from mllib.core.scalars import check_scalar
+from mllib.core.arrays import check_size, check_vector
+from mllib.core.scalars import (
+    check_count,
+    check_finite,
+    check_flag,
+    check_positive,
+    check_probability,
+    check_scalar,
+)
 from mllib.probability import kl_divergence
 
 __all__ = [
@@ -63,27 +70,6 @@ class Interval(NamedTuple):
 # Checks --------------------------------------------------------------------------------------
 
 
-def _positive(value, name):
-    return check_scalar(value, name, low=0, open_low=True)
-
-
-def _finite(value, name):
-    largest = np.finfo(float).max
-    return float(check_scalar(value, name, low=-largest, high=largest))
-
-
-def _count(n, name="n"):
-    return check_scalar(n, name, low=1, integer=True)
-
-
-def _probability(p, name):
-    return check_scalar(p, name, low=0, high=1)
-
-
-def _risk(delta):
-    return check_scalar(delta, "delta", low=0, high=1, open_low=True, open_high=True)
-
-
 def _round_up(n, small="epsilon"):
     """Return the smallest integer >= 1 that is not below n, up to rounding errors in n."""
     if not n < 1e15:
@@ -92,9 +78,7 @@ def _round_up(n, small="epsilon"):
 
 
 def _sides(two_sided):
-    if not isinstance(two_sided, (bool, np.bool_)):
-        raise ValueError(f"two_sided must be True or False, got {two_sided!r}.")
-    return 2.0 if two_sided else 1.0
+    return 1 + check_flag(two_sided, "two_sided")
 
 
 def _log_mgf(log_mgf):
@@ -113,14 +97,11 @@ def _root_mean_square_range(low, high, n=1):
                 f"{name} must be a number, or a vector with n = {n} entries, one per variable, got "
                 f"shape {np.shape(end)}."
             )
-        ends.append(check_vector(np.atleast_1d(end), name))
-    with np.errstate(over="ignore"):
-        ranges = ends[1] - ends[0]
+        ends.append(check_size(check_vector(np.atleast_1d(end), name), name))
+    ranges = ends[1] - ends[0]
     if not np.all(ranges > 0):
         raise ValueError("low must be below high for every variable: swap them.")
     widest = float(ranges.max())
-    if widest == math.inf:
-        raise ValueError("high - low must be finite: the inequality needs bounded variables.")
     return widest * math.sqrt(np.mean((ranges / widest) ** 2))
 
 
@@ -128,37 +109,24 @@ def _root_mean_square_range(low, high, n=1):
 
 
 def markov_bound(mean, t):
-    """Return E[Z] / t, an upper bound on P(Z >= t) for Z >= 0.
+    """Return E[Z] / t, an upper bound on P(Z >= t) for Z >= 0; above 1 it says nothing.
 
     Book: probability-markov, concentration-markov.
-
-    Parameters
-    ----------
-    mean : float; E[Z], at least 0
-    t : float; threshold, above 0, in the unit of Z
-
-    Returns
-    -------
-    float; may exceed 1, and then says nothing
 
     Examples
     --------
     >>> markov_bound(1.0, 4.0)
     0.25
     """
-    return float(check_scalar(mean, "mean", low=0) / _positive(t, "t"))
+    return float(check_scalar(mean, "mean", low=0) / check_positive(t, "t"))
 
 
 def chebyshev_bound(variance, t, n=1):
     """Return Var[X] / (n t^2), an upper bound on P(|Y_n - E Y_n| >= t) for a mean of n variables.
 
-    Book: probability-chebyshev, concentration-chebyshev.
+    They are uncorrelated and have the given variance each.
 
-    Parameters
-    ----------
-    variance : float; Var[X] of each of n uncorrelated variables
-    t : float; deviation, above 0, in the unit of X
-    n : int; how many are averaged
+    Book: probability-chebyshev, concentration-chebyshev.
 
     Examples
     --------
@@ -166,17 +134,11 @@ def chebyshev_bound(variance, t, n=1):
     0.25
     """
     check_scalar(variance, "variance", low=0)
-    return float(variance / _positive(t, "t") / t / _count(n))
+    return float(variance / check_positive(t, "t") / t / check_count(n, "n"))
 
 
 def chebyshev_sample_size(variance, epsilon, delta):
-    """Return the smallest n with Var[X] / (n epsilon^2) <= delta.
-
-    Parameters
-    ----------
-    variance : float; Var[X]
-    epsilon : float; deviation that is tolerated
-    delta : float; probability of a larger one, in (0, 1)
+    """Return the smallest n with Var[X] / (n epsilon^2) <= delta, for delta in (0, 1).
 
     Examples
     --------
@@ -184,35 +146,29 @@ def chebyshev_sample_size(variance, epsilon, delta):
     500
     """
     check_scalar(variance, "variance", low=0)
-    _positive(epsilon, "epsilon")
-    return _round_up(variance / epsilon / epsilon / _risk(delta))
+    check_positive(epsilon, "epsilon")
+    return _round_up(variance / epsilon / epsilon / check_probability(delta, "delta", inside=True))
 
 
 # Exponential moments -------------------------------------------------------------------------
 
 
 def chernoff_bound(log_mgf, t, n=1):
-    """Return exp(-n psi*(t)), an upper bound on P(X_1 + ... + X_n >= n t).
+    """Return exp(-n psi*(t)), an upper bound on P(X_1 + ... + X_n >= n t), independent.
 
-    psi*(t) = sup over lambda >= 0 of lambda t - psi(lambda), psi(lambda) = log E exp(lambda X).
-    The function to be maximised is concave and 0 at lambda = 0: the maximum is bracketed by
-    doubling and then found by golden sections.
+    psi*(t) = sup over lambda >= 0 of lambda t - psi(lambda), psi(lambda) = log E exp(lambda X), the
+    function ``log_mgf``: convex, psi(0) = 0, inf where the moment does not exist. What is maximised
+    is concave and 0 at lambda = 0: the maximum is bracketed by doubling, then by golden sections.
 
     Book: concentration-chernoff. Chernoff (1952), Annals of Mathematical Statistics 23, 493-507.
-
-    Parameters
-    ----------
-    log_mgf : callable; psi, convex, with psi(0) = 0; may return inf where the moment does not exist
-    t : float; threshold for the mean of the n variables
-    n : int; how many independent copies are added
 
     Examples
     --------
     >>> round(chernoff_bound(lambda v: v**2 / 2, 1.0).rate, 6)  # the standard Gaussian
     0.5
     """
-    log_mgf, t = _log_mgf(log_mgf), _finite(t, "t")
-    _count(n)
+    log_mgf, t = _log_mgf(log_mgf), check_finite(t, "t")
+    check_count(n, "n")
 
     def gain(v):
         value = v * t - log_mgf(v)
@@ -248,18 +204,18 @@ def _maximise_concave(gain, start):
 def chernoff_sample_size(rate, delta, *, two_sided=False):
     """Return the smallest n with exp(-n rate) <= delta, or 2 exp(-n rate) <= delta for two sides.
 
-    Parameters
-    ----------
-    rate : float; psi*(t), above 0; for two sides the smaller of the two rates
-    delta : float; probability that is tolerated, in (0, 1)
-    two_sided : bool
+    The rate is psi*(t) > 0, for two sides the smaller of the two.
 
     Examples
     --------
     >>> chernoff_sample_size(bernoulli_rate(0.15, 0.1), 0.001, two_sided=False)
     565
     """
-    return _round_up(math.log(_sides(two_sided) / _risk(delta)) / _positive(rate, "rate"), "rate")
+    return _round_up(
+        math.log(_sides(two_sided) / check_probability(delta, "delta", inside=True))
+        / check_positive(rate, "rate"),
+        "rate",
+    )
 
 
 def bernoulli_rate(q, p):
@@ -268,23 +224,18 @@ def bernoulli_rate(q, p):
     It is the Kullback-Leibler divergence from Bernoulli(p) to Bernoulli(q), in nats; 0 for q <= p
     and infinite where q is impossible.
 
-    Parameters
-    ----------
-    q : float; threshold for the mean, in [0, 1]
-    p : float; success probability, in [0, 1]
-
     Examples
     --------
     >>> bernoulli_rate(1.0, 0.5) == math.log(2)
     True
     """
-    q, p = float(_probability(q, "q")), float(_probability(p, "p"))
+    q, p = float(check_probability(q, "q")), float(check_probability(p, "p"))
     return kl_divergence([q, 1 - q], [p, 1 - p]) if q > p else 0.0  # (eq-concentration-kl)
 
 
 def gaussian_rate(t, sigma):
     """Return psi*(t) = t^2 / (2 sigma^2) for a N(0, sigma^2) variable, and 0 for t <= 0."""
-    z = max(0.0, _finite(t, "t")) / _positive(sigma, "sigma")
+    z = max(0.0, check_finite(t, "t")) / check_positive(sigma, "sigma")
     return z * z / 2
 
 
@@ -293,7 +244,7 @@ def rademacher_rate(t):
 
     0 for t <= 0 and infinite for t > 1.
     """
-    t = _finite(t, "t")
+    t = check_finite(t, "t")
     if t <= 0 or t > 1:
         return 0.0 if t <= 0 else math.inf
     if t < 1e-4:  # the two terms would cancel
@@ -312,12 +263,13 @@ def subgaussian_bound(n, epsilon, sigma, *, two_sided=True):
     Parameters
     ----------
     n : int
-    epsilon : float; deviation, above 0
-    sigma : float; Sub-Gaussian constant, above 0
+    epsilon, sigma : float; deviation and sub-Gaussian constant, above 0
     two_sided : bool; whether both directions count
     """
-    _count(n)
-    return _sides(two_sided) * math.exp(-n * gaussian_rate(_positive(epsilon, "epsilon"), sigma))
+    check_count(n, "n")
+    return _sides(two_sided) * math.exp(
+        -n * gaussian_rate(check_positive(epsilon, "epsilon"), sigma)
+    )
 
 
 def subgaussian_sample_size(epsilon, delta, sigma, *, two_sided=True):
@@ -325,9 +277,7 @@ def subgaussian_sample_size(epsilon, delta, sigma, *, two_sided=True):
 
     Parameters
     ----------
-    epsilon : float; deviation that is tolerated, above 0
-    delta : float; probability of a larger one, in (0, 1)
-    sigma : float; Sub-Gaussian constant, above 0
+    epsilon, delta, sigma : float; deviation, probability of a larger one, sub-Gaussian constant
     two_sided : bool
 
     Examples
@@ -335,22 +285,21 @@ def subgaussian_sample_size(epsilon, delta, sigma, *, two_sided=True):
     >>> subgaussian_sample_size(0.1, 0.05, sigma=0.5)
     185
     """
-    ratio = _positive(sigma, "sigma") / _positive(epsilon, "epsilon")
-    return _round_up(2 * ratio * ratio * math.log(_sides(two_sided) / _risk(delta)))
+    ratio = check_positive(sigma, "sigma") / check_positive(epsilon, "epsilon")
+    return _round_up(
+        2
+        * ratio
+        * ratio
+        * math.log(_sides(two_sided) / check_probability(delta, "delta", inside=True))
+    )
 
 
 def is_subgaussian(log_mgf, sigma, grid):
     """Return whether psi(lambda) <= lambda^2 sigma^2 / 2 at every lambda of the grid.
 
-    False refutes that X is sigma-sub-Gaussian; True says only that these lambda do not.
+    False refutes that X, of mean 0, is sigma-sub-Gaussian; True says only that these lambda do not.
 
     Book: concentration-subgaussian.
-
-    Parameters
-    ----------
-    log_mgf : callable; psi of a variable of mean 0, for arguments of both signs
-    sigma : float; Sub-Gaussian constant, above 0
-    grid : array of shape (m,); the lambda to be tried
 
     Examples
     --------
@@ -363,7 +312,7 @@ def is_subgaussian(log_mgf, sigma, grid):
     psi = np.array([float(log_mgf(v)) for v in grid])
     if grid.size == 0 or np.isnan(psi).any():
         raise ValueError("grid must have an entry, and log_mgf must not return NaN on it.")
-    bound = (grid * _positive(sigma, "sigma")) ** 2 / 2
+    bound = (grid * check_positive(sigma, "sigma")) ** 2 / 2
     return bool(np.all(psi <= bound + 1e-13 * np.maximum(1.0, np.abs(grid))))
 
 
@@ -371,23 +320,19 @@ def is_subgaussian(log_mgf, sigma, grid):
 
 
 def hoeffding_log_mgf(v, low, high):
-    """Return v^2 (b - a)^2 / 8, which bounds log E exp(v (X - E X)) for X in [a, b].
+    """Return v^2 (b - a)^2 / 8, which bounds log E exp(v (X - E X)) for X in [a, b] = [low, high].
 
     Book: concentration-hoeffding-lemma.
-
-    Parameters
-    ----------
-    v : float
-    low, high : float; the range [a, b] of X
     """
-    z = _finite(v, "v") * _root_mean_square_range(low, high)
+    z = check_finite(v, "v") * _root_mean_square_range(low, high)
     return z * z / 8
 
 
 def hoeffding_bound(n, epsilon, low=0.0, high=1.0, *, two_sided=True):
     """Return exp(-2 n epsilon^2 / ((1/n) sum_i (b_i - a_i)^2)), doubled for two sides.
 
-    It bounds P(|Y_n - E Y_n| >= epsilon) for the mean Y_n of n independent X_i in [a_i, b_i].
+    It bounds P(|Y_n - E Y_n| >= epsilon) for the mean Y_n of n independent X_i in [a_i, b_i];
+    above 1 it says nothing.
 
     Book: concentration-hoeffding. Hoeffding (1963), theorem 2, JASA 58, 13-30.
 
@@ -398,17 +343,13 @@ def hoeffding_bound(n, epsilon, low=0.0, high=1.0, *, two_sided=True):
     low, high : float or array of shape (n,); ranges a_i and b_i
     two_sided : bool; whether both directions count
 
-    Returns
-    -------
-    float; may exceed 1, and then says nothing
-
     Examples
     --------
     >>> round(hoeffding_bound(100, 0.1), 4)
     0.2707
     """
-    _count(n)
-    _positive(epsilon, "epsilon")
+    check_count(n, "n")
+    check_positive(epsilon, "epsilon")
     z = epsilon / _root_mean_square_range(low, high, n)
     return _sides(two_sided) * math.exp(-2 * n * z * z)  # (eq-concentration-hoeffding)
 
@@ -418,18 +359,16 @@ def hoeffding_radius(n, delta, low=0.0, high=1.0, *, two_sided=True):
 
     Parameters
     ----------
-    n : int
+    n, low, high, two_sided : as for ``hoeffding_bound``
     delta : float; probability of a larger deviation, in (0, 1)
-    low, high : float or array of shape (n,)
-    two_sided : bool
 
     Examples
     --------
     >>> round(hoeffding_radius(100, 0.05), 4)
     0.1358
     """
-    _count(n)
-    log_ratio = math.log(_sides(two_sided) / _risk(delta))
+    check_count(n, "n")
+    log_ratio = math.log(_sides(two_sided) / check_probability(delta, "delta", inside=True))
     return _root_mean_square_range(low, high, n) * math.sqrt(log_ratio / (2 * n))
 
 
@@ -438,9 +377,8 @@ def hoeffding_sample_size(epsilon, delta, low=0.0, high=1.0, *, two_sided=True):
 
     Parameters
     ----------
-    epsilon : float; deviation that is tolerated, above 0
-    delta : float; probability of a larger one, in (0, 1)
-    low, high : float; common range
+    epsilon, delta : float; deviation, and probability of a larger one
+    low, high : float
     two_sided : bool
 
     Examples
@@ -448,8 +386,13 @@ def hoeffding_sample_size(epsilon, delta, low=0.0, high=1.0, *, two_sided=True):
     >>> hoeffding_sample_size(0.1, 0.05)
     185
     """
-    ratio = _root_mean_square_range(low, high) / _positive(epsilon, "epsilon")
-    return _round_up(ratio * ratio * math.log(_sides(two_sided) / _risk(delta)) / 2)
+    ratio = _root_mean_square_range(low, high) / check_positive(epsilon, "epsilon")
+    return _round_up(
+        ratio
+        * ratio
+        * math.log(_sides(two_sided) / check_probability(delta, "delta", inside=True))
+        / 2
+    )
 
 
 def hoeffding_interval(mean, n, delta, low=0.0, high=1.0):
@@ -458,11 +401,9 @@ def hoeffding_interval(mean, n, delta, low=0.0, high=1.0):
     Parameters
     ----------
     mean : float; observed mean of n independent variables in [low, high]
-    n : int
-    delta : float; in (0, 1)
-    low, high : float
+    n, delta, low, high : as for ``hoeffding_radius``, with a common range
     """
-    low, high = _finite(low, "low"), _finite(high, "high")
+    low, high = check_finite(low, "low"), check_finite(high, "high")
     radius = hoeffding_radius(n, delta, low, high)
     check_scalar(mean, "mean", low=low, high=high)
     return Interval(max(low, mean - radius), min(high, mean + radius))
@@ -477,20 +418,14 @@ def binomial_tail(k, n, p):
     For 1 <= k <= n it is the incomplete beta integral I_p(k, n - k + 1). With a
     ``fractions.Fraction`` for p the sum is evaluated in fractions and a Fraction returned.
 
-    Parameters
-    ----------
-    k : int
-    n : int
-    p : float or Fraction; success probability, in [0, 1]
-
     Examples
     --------
     >>> binomial_tail(2, 3, Fraction(1, 2))
     Fraction(1, 2)
     """
-    _count(n)
+    check_count(n, "n")
     check_scalar(k, "k", integer=True)
-    _probability(p, "p")
+    check_probability(p, "p")
     if isinstance(p, Fraction):
         terms = (math.comb(n, j) * p**j * (1 - p) ** (n - j) for j in range(max(0, k), n + 1))
         return sum(terms, Fraction(0))
@@ -508,8 +443,7 @@ def binomial_mean_tail(n, p, epsilon, *, two_sided=True):
     Parameters
     ----------
     n : int
-    p : float or Fraction
-    epsilon : float or Fraction; above 0
+    p, epsilon : float or Fraction; success probability and deviation, above 0
     two_sided : bool
 
     Examples
@@ -517,9 +451,9 @@ def binomial_mean_tail(n, p, epsilon, *, two_sided=True):
     >>> binomial_mean_tail(10, 0.5, 0.5)
     0.001953125
     """
-    _count(n)
-    _probability(p, "p")
-    _positive(epsilon, "epsilon")
+    check_count(n, "n")
+    check_probability(p, "p")
+    check_positive(epsilon, "epsilon")
     q, e = (v if isinstance(v, Fraction) else Fraction(repr(float(v))) for v in (p, epsilon))
     upper = binomial_tail(math.ceil(n * (q + e)), n, p)
     if _sides(two_sided) == 1:
@@ -535,12 +469,11 @@ def central_limit_tail(n, epsilon, sigma, *, two_sided=True):
     Parameters
     ----------
     n : int
-    epsilon : float; deviation of the mean, above 0
-    sigma : float; standard deviation of one variable
+    epsilon, sigma : float; deviation of the mean, standard deviation of one variable
     two_sided : bool
     """
-    _count(n)
-    z = math.sqrt(n) * _positive(epsilon, "epsilon") / _positive(sigma, "sigma")
+    check_count(n, "n")
+    z = math.sqrt(n) * check_positive(epsilon, "epsilon") / check_positive(sigma, "sigma")
     return _sides(two_sided) * float(ndtr(-z))
 
 
@@ -549,39 +482,30 @@ def central_limit_sample_size(epsilon, delta, sigma, *, two_sided=True):
 
     Parameters
     ----------
-    epsilon : float; deviation that is tolerated, above 0
-    delta : float; approximate probability of a larger one, in (0, 1)
-    sigma : float; standard deviation of one variable
-    two_sided : bool
+    epsilon, delta, sigma, two_sided : as for ``central_limit_tail`` and ``subgaussian_sample_size``
 
     Examples
     --------
     >>> central_limit_sample_size(0.05, 0.05, sigma=0.5)
     385
     """
-    z = max(0.0, -float(ndtri(_risk(delta) / _sides(two_sided))))
-    root = z * _positive(sigma, "sigma") / _positive(epsilon, "epsilon")
+    z = max(0.0, -float(ndtri(check_probability(delta, "delta", inside=True) / _sides(two_sided))))
+    root = z * check_positive(sigma, "sigma") / check_positive(epsilon, "epsilon")
     return _round_up(root * root)
 
 
 def clopper_pearson(k, n, delta):
     """Return the exact interval for a success probability after k successes in n trials.
 
-    Its ends are the p at which P(S >= k) and P(S <= k) fall to delta / 2.
-
-    Clopper and Pearson (1934), Biometrika 26, 404-413.
-
-    Parameters
-    ----------
-    k, n : int; 0 <= k <= n
-    delta : float; largest probability of missing p, in [1e-100, 1)
+    Its ends are the p at which P(S >= k) and P(S <= k) fall to delta / 2, for delta in [1e-100, 1),
+    the largest probability of missing p. Clopper and Pearson (1934), Biometrika 26, 404-413.
 
     Examples
     --------
     >>> [round(v, 4) for v in clopper_pearson(0, 10, 0.05)]
     [0.0, 0.3085]
     """
-    _count(n)
+    check_count(n, "n")
     check_scalar(k, "k", low=0, high=n, integer=True)
     half = float(check_scalar(delta, "delta", low=1e-100, high=1, open_high=True)) / 2
     low = 0.0 if k == 0 else float(betaincinv(k, n - k + 1, half))

@@ -8,7 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import cho_solve, cholesky, solve_triangular
 from scipy.special import ndtr
 
 from mllib.core.arrays import (
@@ -30,7 +30,13 @@ from mllib.core.estimators import (
     check_parameters,
 )
 from mllib.core.numerics import log_normalise, safe_log
-from mllib.core.scalars import check_choice, check_flag, check_scalar
+from mllib.core.scalars import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_probability,
+    check_scalar,
+)
 from mllib.core.tables import keep_names
 
 __all__ = [
@@ -153,7 +159,7 @@ def _check_index(y, n, K):
     largest = int(y.max()) + 1 if n else 1
     if K is None:
         return y, largest
-    check_scalar(K, "K", low=1, integer=True)
+    check_count(K, "K")
     if largest > K:
         raise ValueError(f"y must hold class indices below K = {K}, got {largest - 1}.")
     return y, K
@@ -170,9 +176,7 @@ def class_statistics(X, y, K=None, *, weights=None, shared=False):
     y : array of int of shape (n,); class of each row, 0 to K - 1
     K : int, optional; number of classes; a chunk of the data need not hold them all
     weights : array of shape (n,), optional; how often each row counts
-    shared : bool
-        Whether only the sum of the scatters is kept, shape (d, d): all that a shared covariance
-        needs.
+    shared : bool; whether only the sum of the scatters, (d, d), is kept: enough for one covariance
 
     Examples
     --------
@@ -204,11 +208,7 @@ def class_statistics(X, y, K=None, *, weights=None, shared=False):
 def labelled_statistics(chunk, shared=False, name="The classifier"):
     """Return the statistics of a chunk (X, y) or (X, y, sample_weight) with labels of any kind.
 
-    Parameters
-    ----------
-    chunk : tuple
-    shared : bool; as in ``class_statistics``
-    name : str; whose sample it is, used in messages
+    ``shared`` is as in ``class_statistics``, ``name`` says in messages whose sample it is.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def labelled_statistics(chunk, shared=False, name="The classifier"):
         X, classes, index = check_X_y(X[kept], classes[index[kept]], name, min_classes=1)
         weights = weights[kept]
     K, rows = len(classes), np.bincount(index)
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         statistics = class_statistics(X, index, K, weights=weights, shared=shared)
     return LabelledStatistics(classes, rows, statistics)
 
@@ -237,9 +237,7 @@ def _divisors(statistics, shared, unbiased):
     """Return n - K or n for one shared covariance, n_k - 1 or n_k for one per class."""
     n = statistics.counts
     if (n <= 0).any():
-        raise ValueError(
-            f"class {int(np.argmin(n))} has no rows: drop the class or add rows of it."
-        )
+        raise ValueError(f"class {np.argmin(n)} has no rows: drop the class or add rows of it.")
     divisor = n.sum() - len(n) * unbiased if shared else n - unbiased
     if np.min(divisor) <= 0:
         raise ValueError(
@@ -285,8 +283,6 @@ def estimate_classes(
     Examples
     --------
     >>> statistics = class_statistics([[0.0], [2.0], [5.0], [9.0]], np.array([0, 0, 1, 1]))
-    >>> estimate_classes(statistics).covariances.ravel()
-    array([1., 4.])
     >>> estimate_classes(statistics, shared=True, unbiased=True).covariances
     array([[5.]])
     """
@@ -309,12 +305,10 @@ def regularised_covariances(statistics, alpha, gamma, *, unbiased=False):
     Parameters
     ----------
     statistics : ClassStatistics; with one scatter per class
-    alpha : float; 1 keeps the covariance of each class (QDA), 0 replaces it by the pooled one (LDA)
-    gamma : float; 0 keeps the shape, 1 makes every covariance a multiple of the identity
-    unbiased : bool; as for `estimate_classes`
+    alpha, gamma, unbiased : as for ``RegularisedDiscriminantAnalysis``
     """
-    check_scalar(alpha, "alpha", low=0, high=1)
-    check_scalar(gamma, "gamma", low=0, high=1)
+    check_probability(alpha, "alpha")
+    check_probability(gamma, "gamma")
     check_flag(unbiased, "unbiased")
     own = estimate_classes(statistics, unbiased=unbiased and alpha > 0).covariances
     pooled = estimate_classes(statistics, shared=True, unbiased=unbiased).covariances
@@ -341,16 +335,9 @@ def _factor(covariance, name="covariance"):
 def quadratic_scores(X, classes):
     """Return g_k(x) = log pi_k - log|Sigma_k| / 2 - (x - mu_k)^T Sigma_k^{-1} (x - mu_k) / 2.
 
+    It is log p(x, k) up to the constant d log(2 pi) / 2; shape (n, K). One Sigma may serve all.
+
     Book: discriminant-analysis-qda.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    classes : GaussianClasses; with one covariance per class, or one for all
-
-    Returns
-    -------
-    array of shape (n, K); log p(x, k) up to the constant d log(2 pi) / 2, which all classes share
 
     Examples
     --------
@@ -383,36 +370,22 @@ def _linear_form(classes):
 def linear_scores(X, classes):
     """Return log pi_k + mu_k^T Sigma^{-1} x - mu_k^T Sigma^{-1} mu_k / 2, measured from the centre.
 
-    The origin is moved to c = sum_k pi_k mu_k, so that data far from 0 keep their digits. That
-    adds the same number to the scores of all classes and changes no difference between them.
+    The classes share one Sigma. The origin is moved to c = sum_k pi_k mu_k, so that data far from 0
+    keep their digits; it changes no difference between scores.
 
     Book: discriminant-analysis-lda.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    classes : GaussianClasses; with one covariance for all classes
     """
     W, b, c = _linear_form(classes)
     return (check_array(X) - c) @ W.T + b
 
 
 def logistic_form(classes):
-    """Return w and b with p(second class | x) = 1 / (1 + exp(-(w^T x + b))).
+    """Return w and b with p(second class | x) = 1 / (1 + exp(-(w^T x + b))) for one Sigma.
 
     w = Sigma^{-1} (mu_2 - mu_1) and
     b = (mu_1^T Sigma^{-1} mu_1 - mu_2^T Sigma^{-1} mu_2) / 2 + log(pi_2 / pi_1).
 
     Book: discriminant-analysis-lda-logistic-equivalence.
-
-    Parameters
-    ----------
-    classes : GaussianClasses; two classes with one covariance
-
-    Returns
-    -------
-    w : array of shape (d,)
-    b : float
 
     Examples
     --------
@@ -422,20 +395,12 @@ def logistic_form(classes):
     True
     """
     priors, (mu_1, mu_2), covariance = classes
-    L = _factor(covariance)
-    half = solve_triangular(L, mu_2 - mu_1, lower=True, check_finite=False)
-    w = solve_triangular(L, half, lower=True, trans="T", check_finite=False)
+    w = cho_solve((_factor(covariance), True), mu_2 - mu_1)
     return w, float(-w @ (mu_1 + mu_2) / 2 + safe_log(priors[1]) - safe_log(priors[0]))
 
 
 def mahalanobis(X, mean, covariance):
     """Return the distances sqrt((x - mean)^T covariance^{-1} (x - mean)) of the rows of X.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    mean : array of shape (d,)
-    covariance : array of shape (d, d)
 
     Examples
     --------
@@ -457,12 +422,6 @@ def linear_rule_error(w, b, classes):
 
     Book: discriminant-analysis-error-rate.
 
-    Parameters
-    ----------
-    w : array of shape (d,); not 0
-    b : float
-    classes : GaussianClasses; two classes, whose covariances may differ
-
     Examples
     --------
     >>> two = GaussianClasses(np.array([0.5, 0.5]), np.array([[-1.0], [1.0]]), np.eye(1))
@@ -481,22 +440,18 @@ def linear_rule_error(w, b, classes):
 def lda_error_rate(delta, prior=0.5):
     """Return the Bayes error of two Gaussians with one covariance, Phi(-Delta/2) for prior 1/2.
 
-    With t = log(prior / (1 - prior)) it is
+    ``delta`` is the Mahalanobis distance of the means, ``prior`` that of the second class. With
+    t = log(prior / (1 - prior)) the error is
     (1 - prior) Phi(-Delta/2 + t/Delta) + prior Phi(-Delta/2 - t/Delta).
 
     Book: discriminant-analysis-error-rate.
-
-    Parameters
-    ----------
-    delta : float or array; Mahalanobis distance of the two means, above 0
-    prior : float; probability of the second class, inside (0, 1)
 
     Examples
     --------
     >>> round(float(lda_error_rate(2.0)), 6)
     0.158655
     """
-    check_scalar(prior, "prior", low=0, high=1, open_low=True, open_high=True)
+    check_probability(prior, "prior", inside=True)
     delta = np.asarray(delta, dtype=np.float64)
     if not (delta > 0).all():
         raise ValueError("delta must be above 0: classes with one mean cannot be told apart.")
@@ -512,11 +467,6 @@ def fisher_ratio(w, S_b, S_w):
     """Return J(w) = w^T S_b w / w^T S_w w, the scatter between classes over that within them.
 
     Book: discriminant-analysis-fisher-criterion.
-
-    Parameters
-    ----------
-    w : array of shape (d,)
-    S_b, S_w : arrays of shape (d, d)
 
     Examples
     --------
@@ -535,13 +485,9 @@ def fisher_ratio(w, S_b, S_w):
 def fisher_direction(m_1, m_2, S_w):
     """Return S_w^{-1} (m_2 - m_1), which maximises Fisher's ratio for two classes.
 
-    Book: discriminant-analysis-fisher-direction. Fisher (1936).
+    It points from the first mean to the second; S_w is the scatter within, or a multiple of it.
 
-    Parameters
-    ----------
-    m_1, m_2 : arrays of shape (d,)
-        The class means; the direction points from the first to the second class.
-    S_w : array of shape (d, d); Within-class scatter, or any positive multiple of it
+    Book: discriminant-analysis-fisher-direction. Fisher (1936).
 
     Examples
     --------
@@ -551,26 +497,17 @@ def fisher_direction(m_1, m_2, S_w):
     m_1 = check_vector(m_1, "m_1")
     m_2 = check_vector(m_2, "m_2", length=len(m_1))
     L = _factor(check_square(S_w, "S_w", size=len(m_1), symmetric=True), "S_w")
-    half = solve_triangular(L, m_2 - m_1, lower=True, check_finite=False)
-    return solve_triangular(L, half, lower=True, trans="T", check_finite=False)
+    return cho_solve((L, True), m_2 - m_1)
 
 
 def fisher_directions(statistics, covariance=None):
     """Solve S_b w = lambda S_w w for the min(K - 1, d) largest lambda; all others are 0.
 
     With S_w / n = L L^T the vectors u = L^T w turn the problem into an ordinary one, whose
-    matrix is M^T M with the rows sqrt(n_k / n) L^{-1}(m_k - m) of M.
+    matrix is M^T M with the rows sqrt(n_k / n) L^{-1}(m_k - m) of M. A ``covariance`` takes the
+    place of S_w / n. The largest entry of each direction is positive.
 
     Book: discriminant-analysis-fisher-subspace. Rao (1948).
-
-    Parameters
-    ----------
-    statistics : ClassStatistics
-    covariance : array of shape (d, d), optional; takes the place of S_w / n
-
-    Returns
-    -------
-    FisherDirections; the largest entry of each direction is positive
     """
     counts, means = statistics.counts, statistics.means
     n = counts.sum()
@@ -588,20 +525,12 @@ def fisher_directions(statistics, covariance=None):
 # Estimators ----------------------------------------------------------------------------------
 
 
-def _constant_feature(scatter, scale):
-    """Return the first feature whose spread is rounding only, or None."""
-    flat = np.diag(scatter) <= (1e-13 * scale) ** 2
-    return int(np.argmax(flat)) if flat.any() else None
-
-
 def _refuse_singular(covariance, scale, whose, remedy):
-    """Raise if a covariance is singular up to rounding, whatever the units of the features.
-
-    ``remedy()`` says what helps.
-    """
-    j = _constant_feature(covariance, scale)
-    if j is not None:
-        raise ValueError(f"Feature {j} of X does not vary within {whose}: drop it, or {remedy()}.")
+    """Raise if a covariance is singular up to rounding, whatever the units of the features."""
+    flat = np.diag(covariance) <= (1e-13 * scale) ** 2
+    if flat.any():
+        j = int(np.argmax(flat))
+        raise ValueError(f"Feature {j} of X does not vary within {whose}: drop it, or {remedy}.")
     spread = np.sqrt(np.diag(covariance))
     try:
         pivots = np.diag(cholesky(covariance / np.outer(spread, spread), check_finite=False))
@@ -610,7 +539,7 @@ def _refuse_singular(covariance, scale, whose, remedy):
     if pivots.min() < 1e-7:
         raise ValueError(
             f"The covariance of {whose} is singular, since some features determine another: drop "
-            f"one of them, or {remedy()}."
+            f"one of them, or {remedy}."
         )
 
 
@@ -619,45 +548,30 @@ class _GaussianClassifier(Classifier):
 
     _shared = False
 
-    def _statistics(self, X, y, sample_weight):
-        """Check the sample; return the statistics and the number of its rows of positive weight."""
+    def fit(self, X, y, sample_weight=None):
+        """Estimate from X of shape (n, d) and labels y of shape (n,); return self."""
+        begin_fit(self, X)
         name = type(self).__name__
-        return self._known(labelled_statistics((X, y, sample_weight), self._shared, name))
+        return self._fit(labelled_statistics((X, y, sample_weight), self._shared, name))
 
-    def _known(self, labelled):
-        """Remember the classes; return the statistics and the number of rows of each."""
+    def fit_chunks(self, chunks, workers=1):
+        """Fit to chunks (X, y) or (X, y, sample_weight), as ``fit`` to all rows; return self."""
+        check_parameters(self)
+        total = reduce_chunks(partial(labelled_statistics, shared=self._shared), chunks, workers)
+        keep_names(self, total.names)
+        return self._fit(total.value)
+
+    def _fit(self, labelled):
+        """Remember the classes and estimate from the statistics of the sample."""
         if len(labelled.classes) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least 2 classes in y, got 1 class: add samples "
                 f"of another class."
             )
-        with np.errstate(over="ignore"):
-            total = labelled.statistics.counts.sum()
-        if not total < 1e300:
-            raise ValueError("sample_weight is too large: divide it by its mean.")
         if not np.isfinite(labelled.statistics.scatters).all():
-            raise ValueError("X is too large, its squares overflow: divide by a larger unit.")
-        variances = np.diagonal(labelled.statistics.scatters, axis1=-2, axis2=-1) / total
-        if ((variances > 0) & (variances < 1e-290)).any():
-            raise ValueError("X is too small, its squares vanish: divide by a smaller unit.")
+            raise ValueError("X or its weights are too large, squares overflow: divide by a unit.")
         self.classes_, self.n_features_in_ = labelled.classes, labelled.statistics.means.shape[1]
-        return labelled.statistics, labelled.rows
-
-    def fit(self, X, y, sample_weight=None):
-        """Estimate from X of shape (n, d) and labels y of shape (n,); return self."""
-        begin_fit(self, X)
-        return self._estimate(*self._statistics(X, y, sample_weight))
-
-    def fit_chunks(self, chunks, workers=1):
-        """Estimate from chunks (X, y) or (X, y, sample_weight), one after the other; return self.
-
-        The result is that of ``fit`` on all rows together; ``chunks`` may be an iterator, and
-        ``workers`` is as in ``mllib.core.chunks.reduce_chunks``.
-        """
-        check_parameters(self)
-        total = reduce_chunks(partial(labelled_statistics, shared=self._shared), chunks, workers)
-        keep_names(self, total.names)
-        return self._estimate(*self._known(total.value))
+        return self._estimate(labelled.statistics, labelled.rows)
 
     def _store(self, model):
         self.priors_, self.means_, self.covariances_ = model
@@ -695,10 +609,8 @@ class LinearDiscriminantAnalysis(_GaussianClassifier, Transformer):
 
     Parameters
     ----------
-    priors : array of shape (K,), optional
-        pi_k in the order of the sorted classes; by default n_k / n.
-    unbiased : bool
-        Divide the within-class scatter by n - K; the default is maximum likelihood, by n.
+    priors : array of shape (K,), optional; pi_k of the sorted classes; by default n_k / n
+    unbiased : bool; divide the scatter by n - K; the default is maximum likelihood, by n
     covariance_type : str
         "full"; "diag" or "spherical" estimate less, and are fitted from fewer rows. With
         "spherical" and equal priors each point goes to the nearest class mean.
@@ -707,8 +619,7 @@ class LinearDiscriminantAnalysis(_GaussianClassifier, Transformer):
     ----------
     classes_ : array of shape (K,)
     priors_, means_, covariances_ : arrays of shape (K,), (K, d), (d, d); pi_k, mu_k and Sigma
-    coef_, intercept_ : arrays of shape (K, d) and (K,)
-        Linear scores; for two classes (1, d) and (1,), the logistic form.
+    coef_, intercept_ : (K, d), (K,); linear scores; of two classes (1, d), (1,), the logistic form
     fisher_ : FisherDirections; the directions that `transform` projects on
 
     Examples
@@ -741,7 +652,7 @@ class LinearDiscriminantAnalysis(_GaussianClassifier, Transformer):
                 f"= {d + K} rows for an invertible covariance: add rows, or {remedy}."
             )
         size = np.abs(model.means).max(axis=0)
-        _refuse_singular(model.covariances, size, "the classes", lambda: remedy)
+        _refuse_singular(model.covariances, size, "the classes", remedy)
         self._store(model)
         W, b, self._centre = _linear_form(model)
         self._W, self._b = W, b
@@ -775,11 +686,8 @@ class QuadraticDiscriminantAnalysis(_GaussianClassifier):
 
     Parameters
     ----------
-    priors : array of shape (K,), optional
-        pi_k in the order of the sorted classes; by default n_k / n.
+    priors, covariance_type : as for ``LinearDiscriminantAnalysis``
     unbiased : bool; divide each scatter by n_k - 1; the default is maximum likelihood, by n_k
-    covariance_type : str
-        "full"; "diag" or "spherical" estimate less, and are fitted from fewer rows.
 
     Attributes
     ----------
@@ -813,7 +721,7 @@ class QuadraticDiscriminantAnalysis(_GaussianClassifier):
                     f"Class {name!s:.40} of y has {n_k} row(s), but the covariance of {d} features "
                     f"needs at least n_k = d + 1 = {d + 1} to be invertible: add rows, or {remedy}."
                 )
-            _refuse_singular(covariance, np.abs(mean), f"class {name}", lambda: remedy)
+            _refuse_singular(covariance, np.abs(mean), f"class {name}", remedy)
         return self._store(model)
 
 
@@ -827,13 +735,10 @@ class RegularisedDiscriminantAnalysis(_GaussianClassifier):
 
     Parameters
     ----------
-    alpha : float
-        In [0, 1]; 1 keeps the covariance of each class (QDA), 0 takes the pooled one (LDA).
+    alpha : float; 1 keeps the covariance of each class (QDA), 0 takes the pooled one (LDA)
     gamma : float
-        In [0, 1]; shrinks towards a multiple of the identity. The features should have
-        comparable units.
-    priors : array of shape (K,), optional
-        pi_k in the order of the sorted classes; by default n_k / n.
+        In [0, 1]; shrinks towards a multiple of I: the features should have comparable units.
+    priors : as for ``LinearDiscriminantAnalysis``
     unbiased : bool; divide by n_k - 1 and n - K; the default is maximum likelihood, by n_k and n
 
     Attributes
@@ -855,12 +760,7 @@ class RegularisedDiscriminantAnalysis(_GaussianClassifier):
         self.unbiased = unbiased
 
     def _remedy(self, statistics):
-        """Return what would mend a singular covariance.
-
-        S_w holds every S_k, so for alpha < 1 a direction without spread in A_k has none in S_w: a
-        smaller alpha helps only from 1. Above 0, gamma leaves A_k = 0, or features whose units are
-        so far apart that its share of the trace is rounding in the largest.
-        """
+        """Return what would mend a singular covariance; S_w holds the spread of every S_k."""
         if not statistics.within.any():
             return "add rows: no class holds two different ones"
         if self.gamma == 0:
@@ -870,10 +770,9 @@ class RegularisedDiscriminantAnalysis(_GaussianClassifier):
         return "bring the features to comparable units, by their standard deviations"
 
     def _estimate(self, statistics, rows):
-        covariances = regularised_covariances(
-            statistics, self.alpha, self.gamma, unbiased=self.unbiased
-        )
-        remedy = partial(self._remedy, statistics)
+        alpha, gamma = self.alpha, self.gamma
+        covariances = regularised_covariances(statistics, alpha, gamma, unbiased=self.unbiased)
+        remedy = self._remedy(statistics)
         for name, mean, covariance in zip(self.classes_, statistics.means, covariances):
             _refuse_singular(covariance, np.abs(mean), f"class {name}", remedy)
         priors = _check_priors(self.priors, statistics.counts)

@@ -6,6 +6,7 @@ Chapter: Foundations, *Estimation*. Main references: Fisher (1922), Lehmann and 
 import itertools
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -13,11 +14,24 @@ from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.special import xlogy
 
-from mllib.core.arrays import check_array, check_distribution, check_square, check_vector
+from mllib.core.arrays import (
+    check_array,
+    check_distribution,
+    check_size,
+    check_square,
+    check_vector,
+)
 from mllib.core.errors import convergence_warning
 from mllib.core.numerics import gaussian_log_density
 from mllib.core.parallel import map_over
-from mllib.core.scalars import check_rng, check_scalar
+from mllib.core.scalars import (
+    check_count,
+    check_finite,
+    check_positive,
+    check_probability,
+    check_rng,
+    check_scalar,
+)
 from mllib.probability import dirichlet_log_density
 
 __all__ = [
@@ -53,29 +67,10 @@ __all__ = [
 # Checks --------------------------------------------------------------------------------------
 
 
-def _positive(value, name):
-    return check_scalar(value, name, low=0, open_low=True)
-
-
-def _real(value, name):
-    value = check_scalar(value, name)
-    if not math.isfinite(value):
-        raise ValueError(f"{name} must be a finite number, got {value!r}.")
-    return value
-
-
 def _sample(x, name="x", at_least=1):
     x = check_vector(x, name)
     if len(x) < at_least:
         raise ValueError(f"{name} must hold at least {at_least} values, got {len(x)}.")
-    return x
-
-
-def _squarable(x, name="x"):
-    """Return a sample unless its spread is so large or so small that its square is lost."""
-    spread = np.max(x, axis=0) / 2 - np.min(x, axis=0) / 2
-    if ((spread != 0) & ~((spread > 1e-145) & (spread < 1e150))).any():
-        raise ValueError(f"{name} is too large or too small to be squared: divide it by a unit.")
     return x
 
 
@@ -104,7 +99,7 @@ class Gaussian(NamedTuple):
 
     def log_density(self, x):
         """Return log N(x; mean, variance) = -(log(2 pi v) + (x - m)^2 / v) / 2 in nats."""
-        m, v = _real(self.mean, "mean"), _positive(self.variance, "variance")
+        m, v = check_finite(self.mean, "mean"), check_positive(self.variance, "variance")
         x = check_vector(np.ravel(x), "x").reshape(np.shape(x))
         return -0.5 * (np.log(2 * np.pi * v) + (x - m) ** 2 / v)
 
@@ -181,9 +176,9 @@ class GaussianMean:
     noise_variance: float  #: sigma^2, the known variance of one observation
 
     def __post_init__(self):
-        _real(self.mean, "mean")
-        _positive(self.variance, "variance")
-        _positive(self.noise_variance, "noise_variance")
+        check_finite(self.mean, "mean")
+        check_positive(self.variance, "variance")
+        check_positive(self.noise_variance, "noise_variance")
 
     def update(self, x):
         """Return the posterior after the further observations x: today's belief is the prior."""
@@ -200,19 +195,10 @@ class GaussianMean:
 def log_likelihood(log_density, x, *theta):
     """Return l(theta) = sum_i log p(x_i; theta), the log-likelihood of an i.i.d. sample, in nats.
 
+    ``log_density(x, *theta)`` gives log p of each of the n observations x, of shape (n,) or (n, d);
+    -inf where the model calls an observation impossible, and then l is -inf.
+
     Book: estimation-likelihood. Fisher (1922), Phil. Trans. A 222, 309-368.
-
-    Parameters
-    ----------
-    log_density : callable
-        ``log_density(x, *theta)`` gives log p of every observation, shape (n,); -inf where the
-        model calls an observation impossible.
-    x : array of shape (n,) or (n, d)
-    *theta : the parameters of the model
-
-    Returns
-    -------
-    float; -inf if some observation is impossible
 
     Examples
     --------
@@ -243,17 +229,12 @@ def bernoulli_log_likelihood(x, p):
     -2.0794
     """
     x = _check_binary(x)
-    p = check_scalar(p, "p", low=0, high=1)
+    p = check_probability(p, "p")
     return float(xlogy(x.sum(), p) + xlogy(len(x) - x.sum(), 1 - p))
 
 
 def categorical_log_likelihood(counts, p):
     """Return sum_k N_k log p_k; -inf if a category that occurred has probability 0.
-
-    Parameters
-    ----------
-    counts : array of shape (K,); N_k, how often each category occurred
-    p : array of shape (K,); probabilities
 
     Examples
     --------
@@ -268,30 +249,18 @@ def categorical_log_likelihood(counts, p):
 def gaussian_log_likelihood(x, mean, variance):
     """Return -(n/2) log(2 pi variance) - sum_i (x_i - mean)^2 / (2 variance), in nats.
 
-    Parameters
-    ----------
-    x : array of shape (n,)
-    mean, variance : float; mu and sigma^2 > 0
-
     Examples
     --------
     >>> round(gaussian_log_likelihood([-1.0, 1.0], 0.0, 1.0), 4)
     -2.8379
     """
-    x, v = _sample(x), _positive(variance, "variance")
-    mean = _real(mean, "mean")
+    x, v = _sample(x), check_positive(variance, "variance")
+    mean = check_finite(mean, "mean")
     return float(-0.5 * len(x) * np.log(2 * np.pi * v) - np.sum((x - mean) ** 2) / (2 * v))
 
 
 def multivariate_gaussian_log_likelihood(X, mean, covariance):
-    """Return -(n/2) log|2 pi Sigma| - (1/2) sum_i (x_i - mu)^T Sigma^{-1} (x_i - mu), in nats.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    mean : array of shape (d,)
-    covariance : array of shape (d, d); symmetric and positive definite
-    """
+    """Return -(n/2) log|2 pi Sigma| - (1/2) sum_i (x_i - mu)^T Sigma^{-1} (x_i - mu), in nats."""
     return float(_gaussian_log_densities(X, mean, covariance).sum())
 
 
@@ -314,22 +283,16 @@ def _gaussian_log_densities(X, mean, covariance):
 def gaussian_mle(x):
     """Maximise the Gaussian likelihood: the mean, and the mean square deviation (divided by n).
 
+    Equal values are refused: the likelihood then grows without bound as sigma^2 -> 0.
+
     Book: estimation-gaussian-mle.
-
-    Parameters
-    ----------
-    x : array of shape (n,); at least two different values
-
-    Raises
-    ------
-    ValueError; if all values are equal: the likelihood then grows without bound as sigma^2 -> 0
 
     Examples
     --------
     >>> gaussian_mle([1.0, 2.0, 6.0])
     Gaussian(mean=3.0, variance=4.666666666666667)
     """
-    x = _squarable(_sample(x))
+    x = check_size(_sample(x), "x")
     if np.ptp(x) == 0:
         raise ValueError(
             "x must hold at least two different values: otherwise the likelihood has no maximum."
@@ -348,7 +311,7 @@ def sample_variance(x):
     >>> sample_variance([1.0, 2.0, 6.0])
     7.0
     """
-    x = _squarable(_sample(x, at_least=2))
+    x = check_size(_sample(x, at_least=2), "x")
     if np.ptp(x) == 0:  # the mean of equal numbers need not be that number once rounded
         return 0.0
     return float(np.sum((x - x.mean()) ** 2) / (len(x) - 1))
@@ -357,15 +320,10 @@ def sample_variance(x):
 def multivariate_gaussian_mle(X):
     """Maximise the Gaussian likelihood in d dimensions: mean vector and covariance (over n).
 
+    X needs n > d rows whose centred columns are linearly independent: with a singular covariance
+    the likelihood has no maximum.
+
     Book: estimation-mvn-mle.
-
-    Parameters
-    ----------
-    X : array of shape (n, d); n > d rows whose centred columns are linearly independent
-
-    Raises
-    ------
-    ValueError; if the covariance of the sample is singular: the likelihood then has no maximum
 
     Examples
     --------
@@ -373,7 +331,7 @@ def multivariate_gaussian_mle(X):
     array([[0.6667, 0.    ],
            [0.    , 2.    ]])
     """
-    X = _squarable(check_array(X), "X")
+    X = check_array(X)
     n, d = X.shape
     mean = X.mean(axis=0)
     C = X - mean
@@ -398,10 +356,6 @@ def _check_binary(x):
 def bernoulli_mle(x):
     """Return the share of ones, which maximises p^s (1 - p)^(n - s).
 
-    Parameters
-    ----------
-    x : array of shape (n,); zeros and ones
-
     Examples
     --------
     >>> bernoulli_mle([1, 0, 1, 1])
@@ -418,7 +372,7 @@ def category_counts(labels, K):
     >>> category_counts([0, 2, 2], 4)
     array([1, 0, 2, 0])
     """
-    check_scalar(K, "K", low=1, integer=True)
+    check_count(K, "K")
     labels = _sample(labels, "labels")
     if (labels != np.floor(labels)).any() or labels.min() < 0 or labels.max() >= K:
         raise ValueError(f"labels must be whole numbers from 0 to K - 1 = {K - 1}.")
@@ -439,13 +393,10 @@ def categorical_mle(counts):
 def categorical_map(counts, pseudocounts=1.0):
     """Return (N_k + c_k) / (n + sum_j c_j), the MAP estimate under the prior Dir(c + 1).
 
-    Book: estimation-pseudocounts, estimation-pseudocounts-are-dirichlet-map.
+    The pseudocounts c_k >= 0, a number or one for each category, are imagined further occurrences:
+    1 is Laplace smoothing, 0 maximum likelihood.
 
-    Parameters
-    ----------
-    counts : array of shape (K,); N_k, how often each category occurred
-    pseudocounts : float or array of shape (K,)
-        c_k >= 0, imagined further occurrences; 1 is Laplace smoothing, 0 maximum likelihood.
+    Book: estimation-pseudocounts, estimation-pseudocounts-are-dirichlet-map.
 
     Examples
     --------
@@ -466,19 +417,15 @@ def categorical_map(counts, pseudocounts=1.0):
 def mle(log_density, x, start, *, bounds=None):
     """Maximise l(theta) = sum_i log p(x_i; theta) numerically, for models without a closed form.
 
+    The search is a quasi-Newton method with numerical derivatives and ends at a local maximum.
+
     Parameters
     ----------
-    log_density : callable; ``log_density(x, *theta)``, as for ``log_likelihood``
-    x : array of shape (n,) or (n, d)
+    log_density, x : as for ``log_likelihood``
     start : sequence of q floats
         Where the search begins; the sample must be possible there. Each entry also says of what
         size its parameter is; 0 stands for size 1.
-    bounds : sequence of (low, high), optional
-        One pair for each parameter, None where there is no bound.
-
-    Returns
-    -------
-    PointEstimate; a local maximum; the search is a quasi-Newton method with numerical derivatives
+    bounds : sequence of (low, high), optional; one pair each, None where there is no bound
 
     Examples
     --------
@@ -495,10 +442,8 @@ def map_estimate(log_density, x, log_prior, start, *, bounds=None):
 
     Parameters
     ----------
-    log_density : callable; ``log_density(x, *theta)``, as for ``log_likelihood``
-    x : array of shape (n,) or (n, d)
+    log_density, x, start, bounds : as for ``mle``
     log_prior : callable; ``log_prior(*theta)``, up to a constant
-    start, bounds; as for ``mle``
     """
     start = _sample(start, "start")
     n, unit = _size(x), np.where(start == 0, 1.0, np.abs(start))
@@ -546,11 +491,11 @@ def exact_bias_variance(estimator, values, probabilities, n, target):
     >>> exact_bias_variance(max, [0, 1], [0.5, 0.5], 2, 1)
     EstimatorMoments(mean=0.75, bias=-0.25, variance=0.1875, mse=0.25, standard_error=0)
     """
-    check_scalar(n, "n", low=1, integer=True)
+    check_count(n, "n")
     if not np.iterable(values) or np.shape(probabilities) != (len(values),):
         raise ValueError("values and probabilities must be sequences of one length.")
     check_distribution(np.array(probabilities, dtype=float), "probabilities")
-    _real(target, "target")
+    check_finite(target, "target")
     law = list(zip(values, probabilities))
     if len(law) ** n > 10**6:
         raise ValueError(f"n must be smaller: {len(law)}^{n} samples are too many to list.")
@@ -570,36 +515,21 @@ def _check_estimates(estimates):
         raise ValueError("estimator must return finite numbers: some of its estimates are not.")
 
 
-@dataclass(frozen=True)
-class _Repetitions:
-    """Draw samples and estimate from each; an object, so that other processes can run it."""
-
-    estimator: object
-    draw: object
-    n: int
-
-    def __call__(self, block):
-        rng, size = block
-        return [float(self.estimator(self.draw(rng, self.n))) for _ in range(size)]
+def _repeat(estimator, draw, n, block):
+    rng, size = block
+    return [float(estimator(draw(rng, n))) for _ in range(size)]
 
 
 def mc_bias_variance(estimator, draw, target, *, n, repetitions, rng, workers=1):
-    """Return the moments of an estimator by simulation, with their standard error.
+    """Return the moments of an estimator by simulation, with the standard error of mean and bias.
 
     Parameters
     ----------
     estimator : callable; takes a sample, returns a number
     draw : callable; ``draw(rng, n)`` returns a sample of size n
     target : float; the parameter that is estimated
-    n : int; sample size
-    repetitions : int; number of samples, at least 2
-    rng : numpy.random.Generator
-    workers : int or map-like callable
-        As in ``mllib.core.parallel.map_over``; the result does not depend on it.
-
-    Returns
-    -------
-    EstimatorMoments; averages over the repetitions; ``standard_error`` belongs to mean and bias
+    n, repetitions : int; sample size, and number of samples, at least 2
+    rng, workers : see ``mllib.core``
 
     Examples
     --------
@@ -609,13 +539,13 @@ def mc_bias_variance(estimator, draw, target, *, n, repetitions, rng, workers=1)
     >>> abs(moments.variance - 0.25) < 0.05
     True
     """
-    check_scalar(n, "n", low=1, integer=True)
-    check_scalar(repetitions, "repetitions", low=2, integer=True)
+    check_count(n, "n")
+    check_count(repetitions, "repetitions", 2)
     check_rng(rng)
-    _real(target, "target")
+    check_finite(target, "target")
     sizes = np.diff(np.linspace(0, repetitions, min(16, repetitions) + 1).astype(int))
     blocks = [(child, int(size)) for child, size in zip(rng.spawn(len(sizes)), sizes)]
-    parts = map_over(_Repetitions(estimator, draw, n), blocks, workers)
+    parts = map_over(partial(_repeat, estimator, draw, n), blocks, workers)
     T = np.array([t for part in parts for t in part])
     _check_estimates(T)
     mean, variance = float(T.mean()), float(T.var())
@@ -626,31 +556,21 @@ def mc_bias_variance(estimator, draw, target, *, n, repetitions, rng, workers=1)
 def fisher_information(log_density, theta, *, support=None, interval=None):
     """Return I(theta) = E[(d/dtheta log p(x; theta))^2], the information in one observation.
 
-    The slope is a central difference; the expectation a sum over ``support`` or an integral
-    over ``interval``.
+    The slope is a central difference; the expectation a sum over ``support`` or an integral over
+    ``interval``. It is refused where the probabilities do not add up to 1, the score does not have
+    mean 0, or some x is possible at theta and impossible a little beside it: then the support moves
+    with theta and there is no Cramer-Rao bound. (This is looked for just inside the interval and
+    where the integral is evaluated; a log-density that is not -inf outside the support hides it.)
 
     Book: estimation-cramer-rao. Rao (1945), Bull. Calcutta Math. Soc. 37, 81-91.
 
     Parameters
     ----------
-    log_density : callable
-        ``log_density(x, theta)`` with one real parameter; -inf where the density is 0.
+    log_density : callable; ``log_density(x, theta)`` with one real parameter; -inf for density 0
     theta : float
     support : array of shape (K,), optional; all values of a discrete variable
     interval : pair of floats, optional
         Where the density at theta lives, no more; ends may be infinite.
-
-    Returns
-    -------
-    float; in units of 1 / theta^2; n observations hold n times as much
-
-    Raises
-    ------
-    ValueError
-        If the probabilities do not add up to 1 there. If the score does not have mean 0, or some x
-        is possible at theta and impossible a little beside it: then the support moves with theta
-        and there is no Cramer-Rao bound. (This is looked for just inside the interval and where the
-        integral is evaluated; a log-density that is not -inf outside the support hides it.)
 
     Examples
     --------
@@ -658,7 +578,7 @@ def fisher_information(log_density, theta, *, support=None, interval=None):
     >>> round(fisher_information(coin, 0.5, support=[0, 1]), 6)
     4.0
     """
-    theta = float(_real(theta, "theta"))
+    theta = float(check_finite(theta, "theta"))
     if (support is None) == (interval is None):
         raise ValueError("give either support, for a discrete variable, or interval.")
     h = 1e-5 * (abs(theta) or 1.0)
@@ -698,22 +618,18 @@ def fisher_information(log_density, theta, *, support=None, interval=None):
 
 
 def cramer_rao_bound(information, n=1, *, slope=1.0):
-    """Return slope^2 / (n I), below which no estimator's variance lies.
+    """Return slope^2 / (n I), below which no variance lies; I is that of one observation.
 
-    Parameters
-    ----------
-    information : float; I(theta) of one observation, above 0
-    n : int; number of independent observations
-    slope : float; d E[T] / d theta; 1 for an unbiased estimator of theta
+    ``slope`` is d E[T] / d theta: 1 for an unbiased estimator of theta.
 
     Examples
     --------
     >>> cramer_rao_bound(4.0, 25)
     0.01
     """
-    _positive(information, "information")
-    check_scalar(n, "n", low=1, integer=True)
-    return _real(slope, "slope") ** 2 / (n * information)
+    check_positive(information, "information")
+    check_count(n, "n")
+    return check_finite(slope, "slope") ** 2 / (n * information)
 
 
 # Posteriors ----------------------------------------------------------------------------------
@@ -739,25 +655,18 @@ def gaussian_mean_posterior(x, noise_variance, prior_mean, prior_variance):
     GaussianMean(mean=2.0, variance=0.5, noise_variance=2.0)
     """
     x = check_vector(x, "x")
-    noise, prior = (
-        _positive(noise_variance, "noise_variance"),
-        _positive(prior_variance, "prior_variance"),
-    )
-    mu_0, n = _real(prior_mean, "prior_mean"), len(x)
+    noise = check_positive(noise_variance, "noise_variance")
+    prior = check_positive(prior_variance, "prior_variance")
+    mu_0, n = check_finite(prior_mean, "prior_mean"), len(x)
     mean = (prior * x.sum() + noise * mu_0) / (noise + n * prior)  # (eq-estimation-posterior-mean)
     variance = noise * prior / (noise + n * prior)  # (eq-estimation-posterior-variance)
     return GaussianMean(float(mean), float(variance), float(noise))
 
 
 def dirichlet_posterior(alpha, counts):
-    """Return the posterior Dir(alpha + N) of category probabilities with prior Dir(alpha).
+    """Return the posterior Dir(alpha + N) of category probabilities with prior Dir(alpha), K >= 2.
 
     Book: estimation-dirichlet-categorical-posterior.
-
-    Parameters
-    ----------
-    alpha : array of shape (K,); parameters of the prior, above 0; K is at least 2
-    counts : array of shape (K,); N_k, how often each category occurred
 
     Examples
     --------
@@ -765,8 +674,6 @@ def dirichlet_posterior(alpha, counts):
     array([0.8, 0.2])
     """
     alpha = check_vector(alpha, "alpha")
-    if len(alpha) == 0 or (alpha <= 0).any():
-        raise ValueError("alpha must be positive numbers, one for each category.")
-    if len(alpha) == 1:
-        raise ValueError("alpha must hold at least 2 entries: one category has probability 1.")
+    if len(alpha) < 2 or (alpha <= 0).any():
+        raise ValueError("alpha must hold at least 2 entries, all above 0.")
     return Dirichlet(alpha + _counts(counts, length=len(alpha)))

@@ -17,15 +17,9 @@ from mllib.core.arrays import (
     check_square,
     check_vector,
 )
-from mllib.core.chunks import ColumnMoments, as_passes, chunk_parts, column_moments, reduce_chunks
+from mllib.core.chunks import as_passes, chunk_parts, column_moments, reduce_chunks
 from mllib.core.compiled import compiled
-from mllib.core.estimators import (
-    DensityEstimator,
-    begin_fit,
-    check_features,
-    check_fitted,
-    check_parameters,
-)
+from mllib.core.estimators import DensityEstimator, begin_fit, check_features, check_fitted
 from mllib.core.numerics import (
     cholesky_with_jitter,
     gaussian_log_density,
@@ -35,7 +29,6 @@ from mllib.core.numerics import (
 )
 from mllib.core.parallel import map_over
 from mllib.core.scalars import check_choice, check_rng, check_scalar, random_generator
-from mllib.core.tables import keep_names
 from mllib.mixtures_and_em import constrained_covariances, em
 
 __all__ = [
@@ -132,6 +125,12 @@ class CategoricalEmission(NamedTuple):
 
     probs: np.ndarray  #: shape (K, V), rows sum to one
 
+    @classmethod
+    def start(cls, x, K, V, rng):
+        """Return the shares of the V symbols in x, disturbed anew for each state."""
+        share = (np.bincount(x, minlength=V) + 1.0) / (len(x) + V)
+        return cls(_normalise_rows(share * rng.uniform(0.5, 1.5, (K, V)), share))
+
     def check(self, x):
         """Return symbols as an array of whole numbers -1..V-1, or say what is wrong with them."""
         x, V = np.asarray(x), self.probs.shape[1]
@@ -149,7 +148,7 @@ class CategoricalEmission(NamedTuple):
 
     def statistics(self, x, gamma):
         """Return (n,) with n_jv = sum_t gamma_t(j) [x_t = v], shape (K, V)."""
-        x, gamma = self.check(x).astype(np.int64), check_array(gamma, "gamma")
+        x, gamma = self.check(x), check_array(gamma, "gamma", any_size=True)
         if len(gamma) != len(x):
             raise ValueError(f"gamma must have a row for each of the {len(x)} symbols.")
         return (_count_symbols(x, gamma, self.probs.shape[1]),)
@@ -167,6 +166,11 @@ class PoissonEmission(NamedTuple):
     """e_j(x) = prod_f exp(-l_jf) l_jf^{x_f} / x_f!, the features independent given the state."""
 
     rates: np.ndarray  #: l_jf >= 0, expected counts, shape (K, d)
+
+    @classmethod
+    def start(cls, X, K, rng):
+        """Return rates half-way between the mean and K rows far apart."""
+        return cls((_spread_rows(X, K, rng) + X.mean(axis=0)) / 2)
 
     def check(self, X):
         """Return counts as float64 of shape (T, d), or say what is wrong with them."""
@@ -201,6 +205,23 @@ class GaussianEmission(NamedTuple):
     covariances: np.ndarray  #: Sigma_j, shape (K, d, d), or its diagonal, shape (K, d)
     floor: np.ndarray  #: the smallest variance allowed for each feature, shape (d,), above 0
 
+    @classmethod
+    def start(cls, X, K, rng, *, diagonal=False, min_covar=1e-6, means=None, covariances=None):
+        """Return given means and covariances, else K rows far apart and the variances of X.
+
+        The floor is ``min_covar`` times these (times 1 for a constant feature); given covariances
+        are raised to it, or the first step of EM would lose.
+        """
+        variance = column_moments(X).variance
+        variance = np.where(variance > 0, variance, 1.0)
+        means = _spread_rows(X, K, rng) if means is None else means
+        if covariances is None:
+            covariances = np.stack([variance if diagonal else np.diag(variance)] * K)
+        floor = min_covar * variance
+        if diagonal:
+            return cls(means, np.maximum(covariances, floor), floor)
+        return cls(means, constrained_covariances(covariances, np.ones(K), floor=floor), floor)
+
     def check(self, X):
         """Return rows as float64 of shape (T, d), or say what is wrong with them."""
         return _rows_of(X, self.means.shape[1])
@@ -208,14 +229,14 @@ class GaussianEmission(NamedTuple):
     def log_density(self, X):
         """Return log e_j(x_t) in nats, shape (T, K), for rows ``X`` of shape (T, d)."""
         columns = []
-        for mean, covariance in zip(self.means, self.covariances):
-            if covariance.ndim == 1:
-                with np.errstate(over="ignore"):  # so far away that the density is 0
+        with np.errstate(over="ignore"):  # so far away that the density is 0
+            for mean, covariance in zip(self.means, self.covariances):
+                if covariance.ndim == 1:
                     squares = (X - mean) ** 2 @ (1 / covariance)
-                columns.append(-0.5 * (squares + np.log(2 * np.pi * covariance).sum()))
-            else:
-                L, _ = cholesky_with_jitter(covariance, "the covariance of a state")
-                columns.append(gaussian_log_density(X, mean, L))
+                    columns.append(-0.5 * (squares + np.log(2 * np.pi * covariance).sum()))
+                else:
+                    L, _ = cholesky_with_jitter(covariance, "the covariance of a state")
+                    columns.append(gaussian_log_density(X, mean, L))
         return np.stack(columns, axis=1)
 
     def statistics(self, X, gamma):
@@ -298,10 +319,24 @@ def _rows_of(X, d):
 def _check_counts(X):
     """Return rows of counts as they are, or say what is wrong with them."""
     if (X < 0).any():
-        raise ValueError("Negative values in data passed to PoissonHMM: X must hold counts.")
+        raise ValueError("Negative values in data passed to Poisson emissions: X must hold counts.")
     if (np.floor(X) != X).any():
         raise ValueError("X must hold whole numbers (counts), got fractions: round them first.")
     return X
+
+
+def _spread_rows(X, K, rng):
+    """Return K rows far apart: each drawn with probability proportional to its squared distance.
+
+    Distances are in standard deviations of each feature; a constant one does not count.
+    """
+    chosen, variance = [X[rng.integers(len(X))]], column_moments(X).variance
+    scale = np.where(variance > 0, np.sqrt(variance), np.inf)
+    while len(chosen) < K:
+        D = squared_distances(X / scale, np.array(chosen) / scale).min(axis=1)
+        p = D / D.sum() if D.sum() > 0 else None
+        chosen.append(X[rng.choice(len(X), p=p)])
+    return np.array(chosen)
 
 
 @compiled
@@ -369,24 +404,9 @@ def forward(pi, A, log_B):
     """Run the forward recursion, normalised at each step.
 
     alpha_1(j) = pi_j e_j(x_1) and alpha_t(j) = e_j(x_t) sum_i alpha_{t-1}(i) a_ij, in logarithms:
-    nothing underflows, however long the sequence, and structural zeros stay exact.
-
-    Parameters
-    ----------
-    pi : array of shape (K,)
-    A : array of shape (K, K)
-        Rows sum to one.
-    log_B : array of shape (T, K)
-        log e_j(x_t) in nats; -inf where state j cannot emit x_t.
-
-    Returns
-    -------
-    Forward
-
-    Raises
-    ------
-    ValueError
-        If pi or a row of A is not a distribution, or log_B has no rows, NaN or +inf.
+    nothing underflows, however long the sequence, and structural zeros stay exact. ``pi``, shape
+    (K,), and the rows of ``A``, (K, K), sum to one; ``log_B``, (T, K), holds log e_j(x_t) in nats,
+    -inf where state j cannot emit x_t.
 
     References
     ----------
@@ -406,30 +426,10 @@ def forward(pi, A, log_B):
 
 
 def backward(A, log_B):
-    """Run the backward recursion, normalised at each step.
+    """Run the backward recursion, normalised at each step; arguments as for `forward`.
 
-    beta_T(i) = 1 and beta_t(i) = sum_j a_ij e_j(x_{t+1}) beta_{t+1}(j), in logarithms.
-
-    Parameters
-    ----------
-    A : array of shape (K, K)
-    log_B : array of shape (T, K)
-        log e_j(x_t) in nats.
-
-    Returns
-    -------
-    Backward
-
-    References
-    ----------
-    hidden-markov-models-backward; Rabiner (1989), p. 263.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> B = np.array([[0.4, 0.1], [0.2, 0.5], [0.4, 0.1]])
-    >>> np.exp(backward([[0.6, 0.4], [0.5, 0.5]], np.log(B)).log_beta[1]).round(6).tolist()
-    [0.28, 0.25]
+    beta_T(i) = 1 and beta_t(i) = sum_j a_ij e_j(x_{t+1}) beta_{t+1}(j), in logarithms
+    (hidden-markov-models-backward; Rabiner, 1989, p. 263).
     """
     A = check_square(A, "A")
     _, A, log_B = _check_model(np.full(len(A), 1 / len(A)), A, log_B)
@@ -441,15 +441,14 @@ def _scaled_forward(pi, AT, B, row, ends, keep):
     """Return p(z_t = j | x_{1:t}), if ``keep``, and c_t for sequences that end before ``ends``.
 
     B[row[t], j] is e_j(x_t) over its largest value at t, and above 0 unless j cannot emit x_t.
-    The third array says of each sequence whether nothing of weight was too small to be kept.
+    The third array says of each sequence whether no step came close to losing a state.
     """
     n, K, first = len(row), len(pi), 0
     alpha, c, sure = np.empty((n if keep else 0, K)), np.ones(n), np.ones(len(ends), dtype=np.bool_)
-    now, new = np.empty(K), np.empty(K)
+    now, new, zeros = np.empty(K), np.empty(K), AT.min() == 0
     for s in range(len(ends)):
-        faint = False
         for t in range(first, ends[s]):
-            total, doubt, faint = 0.0, faint, False
+            total = 0.0
             for j in range(K):
                 predicted = pi[j] if t == first else 0.0
                 if t > first:
@@ -458,11 +457,9 @@ def _scaled_forward(pi, AT, B, row, ends, keep):
                 e = B[row[t], j]
                 new[j] = predicted * e
                 total += new[j]
-                if new[j] < 1e-200 and predicted > 0 and e > 0:
-                    faint = True  # possible, and too small to be told from zero
-                if doubt and predicted < 1e-140:
-                    sure[s] = False
-            if total < 1e-40 or not sure[s]:
+                if zeros and new[j] < 1e-200 and predicted > 0 and e > 0:
+                    sure[s] = False  # possible, perhaps the only survivor, and soon zero
+            if total < 1e-50 or not sure[s]:
                 sure[s] = False
                 break
             c[t] = total
@@ -478,7 +475,8 @@ def _scaled_forward(pi, AT, B, row, ends, keep):
 def _scaled_backward(A, B, row, ends, alpha, c, sure):
     """Turn alpha into gamma, in place, and return sum_t xi_t(i, j) / a_ij over sure sequences.
 
-    alpha_t(i) beta_t(i) must sum to 1 over i at each t; a sequence where it does not is not sure.
+    alpha_t(i) beta_t(i) sums to 1 over i at each t; a sequence where an overflow ends that is not
+    sure.
     """
     K, first = len(A), 0
     counts, block = np.zeros((K, K)), np.zeros((K, K))
@@ -496,9 +494,10 @@ def _scaled_backward(A, B, row, ends, alpha, c, sure):
                 for j in range(K):
                     beta[i] += A[i, j] * ahead[j]
                 total += alpha[t, i] * beta[i]
-            if not abs(total - 1.0) < 1e-6:  # an overflow fails this too
+            if not 0.0 < total < np.inf:
                 sure[s] = False
                 counts, block = before, np.zeros((K, K))
+                break
             for i in range(K):
                 weight = alpha[t, i] / total
                 alpha[t, i] = weight * beta[i]
@@ -515,29 +514,9 @@ def posteriors(pi, A, log_B):
     """Return gamma_t(i) and xi_t(i, j), the posteriors of states and of transitions.
 
     gamma_t(i) = alpha_t(i) beta_t(i) / p(x) and
-    xi_t(i, j) = alpha_t(i) a_ij e_j(x_{t+1}) beta_{t+1}(j) / p(x).
-
-    Parameters
-    ----------
-    pi : array of shape (K,)
-    A : array of shape (K, K)
-    log_B : array of shape (T, K)
-
-    Returns
-    -------
-    Posteriors
-        gamma and xi are zero if the sequence is impossible: it has no posterior.
-
-    References
-    ----------
-    hidden-markov-models-posteriors; Rabiner (1989), pp. 263-264.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> B = np.array([[0.9, 0.2], [0.9, 0.2]])  # an umbrella on both days
-    >>> posteriors([0.5, 0.5], [[0.7, 0.3], [0.3, 0.7]], np.log(B)).gamma[:, 0].round(3).tolist()
-    [0.883, 0.883]
+    xi_t(i, j) = alpha_t(i) a_ij e_j(x_{t+1}) beta_{t+1}(j) / p(x); both are zero if the sequence
+    is impossible: it has no posterior. Arguments as for `forward`
+    (hidden-markov-models-posteriors; Rabiner, 1989, pp. 263-264).
     """
     pi, A, log_B = _check_model(pi, A, log_B)
     f, b = forward(pi, A, log_B), backward(A, log_B)
@@ -593,29 +572,9 @@ def viterbi(pi, A, log_B):
     """Return a most probable path, argmax_z p(z_{1:T}, x_{1:T}), by dynamic programming.
 
     v_1(j) = pi_j e_j(x_1), v_t(j) = e_j(x_t) max_i v_{t-1}(i) a_ij with the back-pointer
-    pa_t(j) = argmax_i v_{t-1}(i) a_ij; the path is read backwards from argmax_j v_T(j).
-
-    Parameters
-    ----------
-    pi : array of shape (K,)
-    A : array of shape (K, K)
-    log_B : array of shape (T, K)
-
-    Returns
-    -------
-    Path
-        Ties go to the lowest index; an impossible sequence has log probability -inf.
-
-    References
-    ----------
-    hidden-markov-models-viterbi; Viterbi (1967), IEEE Trans. Information Theory 13, 260-269.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> B = np.array([[0.4, 0.1], [0.2, 0.5], [0.4, 0.1]])
-    >>> viterbi([0.8, 0.2], [[0.6, 0.4], [0.5, 0.5]], np.log(B)).states.tolist()
-    [0, 1, 0]
+    pa_t(j) = argmax_i v_{t-1}(i) a_ij; the path is read backwards from argmax_j v_T(j). Ties go
+    to the lowest index; an impossible sequence has log probability -inf. Arguments as for
+    `forward` (hidden-markov-models-viterbi; Viterbi, 1967).
     """
     pi, A, log_B = _check_model(pi, A, log_B)
     T = len(log_B)
@@ -626,25 +585,8 @@ def viterbi(pi, A, log_B):
 def joint_log_probability(pi, A, log_B, z):
     """Return log p(x_{1:T}, z_{1:T}) = log pi_{z_1} + sum_{t>1} log a_{z_{t-1} z_t} + sum_t log e.
 
-    Parameters
-    ----------
-    pi : array of shape (K,)
-    A : array of shape (K, K)
-    log_B : array of shape (T, K)
-    z : array of int of shape (T,)
-        A path of states 0..K-1.
-
-    References
-    ----------
-    hidden-markov-models-joint
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> B = np.array([[0.4, 0.1], [0.2, 0.5], [0.4, 0.1]])
-    >>> pi, A = [0.8, 0.2], [[0.6, 0.4], [0.5, 0.5]]
-    >>> round(float(np.exp(joint_log_probability(pi, A, np.log(B), [0, 1, 0]))), 6)
-    0.0128
+    z is a path of T states 0..K-1, the other arguments are as for `forward`
+    (hidden-markov-models-joint).
     """
     pi, A, log_B = _check_model(pi, A, log_B)
     z = _check_states(z, len(pi))
@@ -673,29 +615,9 @@ def _normalise_rows(counts, old):
 def fit_markov_chain(z, K, lengths=None):
     """Return the chain that maximises p(z): a_ij = n_ij / sum_j n_ij from transition counts.
 
-    Parameters
-    ----------
-    z : array of int of shape (n,)
-        Observed states 0..K-1, sequences one after the other.
-    K : int
-        Number of states.
-    lengths : list of int, optional
-        Lengths of the sequences; one sequence if absent.
-
-    Returns
-    -------
-    MarkovChain
-        pi holds the shares of first states. The row of a state that is never left is not
-        determined by the data and is set to 1/K.
-
-    References
-    ----------
-    hidden-markov-models-markov-chain
-
-    Examples
-    --------
-    >>> fit_markov_chain([0, 0, 1, 0, 0], K=2).A.round(4).tolist()
-    [[0.6667, 0.3333], [1.0, 0.0]]
+    z holds observed states 0..K-1, sequences one after the other, of the given ``lengths``. pi are
+    the shares of first states. The row of a state that is never left is not determined by the
+    data and is set to 1/K (hidden-markov-models-markov-chain).
     """
     check_scalar(K, "K", low=1, integer=True)
     z = _check_states(z, K)
@@ -709,20 +631,7 @@ def fit_markov_chain(z, K, lengths=None):
 
 
 def markov_chain_log_probability(chain, z):
-    """Return log p(z_{1:T}) = log pi_{z_1} + sum_{t>1} log a_{z_{t-1} z_t} in nats.
-
-    Parameters
-    ----------
-    chain : MarkovChain
-    z : array of int of shape (T,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> chain = MarkovChain(np.array([1.0, 0.0]), np.array([[0.9, 0.1], [0.5, 0.5]]))
-    >>> round(float(np.exp(markov_chain_log_probability(chain, [0, 0, 1]))), 4)
-    0.09
-    """
+    """Return log p(z_{1:T}) = log pi_{z_1} + sum_{t>1} log a_{z_{t-1} z_t} in nats."""
     z = _check_states(z, len(chain.pi))
     return joint_log_probability(chain.pi, chain.A, np.zeros((len(z), len(chain.pi))), z)
 
@@ -742,30 +651,8 @@ def _draw_rows(P, rows, rng):
 def sample(model, T, rng):
     """Draw (X, z): z_1 ~ pi, then x_t ~ e_{z_t} and z_{t+1} ~ a_{z_t .} for t = 1..T.
 
-    Parameters
-    ----------
-    model : HMM
-    T : int
-        Length of the sequence.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    X : array
-        Symbols of shape (T,) for a categorical emission, rows of shape (T, d) otherwise.
-    z : array of int of shape (T,)
-
-    References
-    ----------
-    hidden-markov-models-sampling
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> e = CategoricalEmission(np.eye(2))
-    >>> alternate = HMM(np.array([1.0, 0.0]), np.array([[0.0, 1.0], [1.0, 0.0]]), e)
-    >>> sample(alternate, 4, np.random.default_rng(0))[0].tolist()
-    [0, 1, 0, 1]
+    X holds symbols, shape (T,), for a categorical emission, rows of shape (T, d) otherwise
+    (hidden-markov-models-sampling).
     """
     check_scalar(T, "T", low=1, integer=True)
     check_rng(rng)
@@ -780,33 +667,10 @@ def sample(model, T, rng):
 
 
 def expected_counts(model, X, lengths=None):
-    """Return the E-step's statistics of a chunk of sequences under the current model.
+    """Return the E-step's statistics of sequences in X of the given ``lengths``, under the model.
 
-    sum gamma_1(i), sum_{t<T} xi_t(i, j) and the emission's gamma-weighted sums. Chunks may be
-    processed anywhere: their statistics add up (``add_counts``).
-
-    Parameters
-    ----------
-    model : HMM
-    X : array of shape (n,) or (n, d)
-        Observations, sequences one after the other, as ``model.emission`` expects them.
-    lengths : list of int, optional
-
-    Returns
-    -------
-    ExpectedCounts
-
-    References
-    ----------
-    hidden-markov-models-baum-welch
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> e = CategoricalEmission(np.array([[0.9, 0.1], [0.2, 0.8]]))
-    >>> model = HMM(np.array([0.5, 0.5]), np.array([[0.7, 0.3], [0.3, 0.7]]), e)
-    >>> round(float(expected_counts(model, np.array([0, 0, 1, 0])).transitions.sum()), 10)
-    3.0
+    These are sum gamma_1(i), sum_{t<T} xi_t(i, j) and the emission's gamma-weighted sums; those of
+    two chunks of sequences add up (``add_counts``).
     """
     X = model.emission.check(X)
     lengths = check_lengths(lengths, len(X))
@@ -821,13 +685,7 @@ def expected_counts(model, X, lengths=None):
 
 
 def add_counts(first, second):
-    """Return the statistics of two chunks together: every field is a sum.
-
-    Parameters
-    ----------
-    first, second : ExpectedCounts
-        Statistics under the same model.
-    """
+    """Return the statistics of two chunks under one model together: every field is a sum."""
     emission = tuple(a + b for a, b in zip(first.emission, second.emission))
     return ExpectedCounts(
         first.start + second.start,
@@ -838,20 +696,11 @@ def add_counts(first, second):
 
 
 def m_step(model, counts):
-    """Return the model that maximises the expected log joint probability, given the counts.
+    """Return the model that maximises the expected log joint probability, given ExpectedCounts.
 
     pi_i and a_ij are the expected counts divided by their sums; the emission maximises its own
-    term. A state without expected visits keeps its row.
-
-    Parameters
-    ----------
-    model : HMM
-        The current model, whose rows are kept where nothing was counted.
-    counts : ExpectedCounts
-
-    References
-    ----------
-    hidden-markov-models-baum-welch
+    term. A state without expected visits keeps its row of ``model``
+    (hidden-markov-models-baum-welch).
     """
     return HMM(
         _normalise_rows(counts.start, model.pi),
@@ -869,27 +718,20 @@ def baum_welch(model, X, lengths=None, *, max_iter=200, tol=1e-6, counts=expecte
     Parameters
     ----------
     model : HMM
-        theta_0. A zero in pi, A or a categorical emission stays zero.
+        theta_0, under which every sequence is possible. A zero in pi, A or a categorical emission
+        stays zero.
     X : array of shape (n,) or (n, d)
-        Sequences one after the other.
-    lengths : list of int, optional
-    max_iter : int
+        Sequences one after the other, of the given ``lengths``.
+    max_iter : see ``mllib.core``
     tol : float
-        The gain per observation, in nats, below which the iteration stops.
+        The gain per observation, in nats, that ends the iteration.
     counts : callable (model, X, lengths) -> ExpectedCounts
-        The E-step. Pass one that maps over chunks and adds with ``add_counts`` to use several
-        machines.
+        The E-step.
 
     Returns
     -------
     mllib.mixtures_and_em.EMFit
-        ``params`` is the fitted HMM, ``trace`` the log-likelihood at the start and after each
-        iteration.
-
-    Raises
-    ------
-    ValueError
-        If X is not what the emission expects, or impossible under the starting model.
+        ``params`` is the fitted HMM, ``trace`` the log-likelihood at the start and after each step.
 
     References
     ----------
@@ -900,112 +742,48 @@ def baum_welch(model, X, lengths=None, *, max_iter=200, tol=1e-6, counts=expecte
     --------
     >>> import numpy as np
     >>> start = HMM(np.ones(1), np.ones((1, 1)), PoissonEmission(np.array([[1.0]])))
-    >>> fit = baum_welch(start, np.array([[2.0], [4.0]]))
-    >>> fit.params.emission.rates.tolist()
+    >>> baum_welch(start, np.array([[2.0], [4.0]])).params.emission.rates.tolist()
     [[3.0]]
     """
     X = model.emission.check(X)
-
-    return _climb(model, lambda theta: counts(theta, X, lengths), len(X), max_iter, tol)
-
-
-def _climb(model, counts, n, max_iter, tol):
-    """Run EM from ``model`` with the E-step ``counts(theta)`` over n observations."""
-
-    def e_step(theta):
-        c = counts(theta)
-        if c.log_likelihood == -np.inf:
-            raise ValueError(
-                "X is impossible under the starting model (log-likelihood -inf): start from "
-                "probabilities that allow every sequence."
-            )
-        return (theta, c), c.log_likelihood
-
-    return em(
-        e_step,
-        lambda statistics: m_step(*statistics),
-        model,
-        max_iter=max_iter,
-        tol=tol,
-        n_samples=n,
-        name="Baum-Welch",
-    )
+    return _climb(model, lambda theta: counts(theta, X, lengths), max_iter, tol)
 
 
-def baum_welch_over_chunks(model, chunks, *, max_iter=200, tol=1e-6, workers=1, rows=None):
-    """Climb log p(X; theta) over sequences kept in chunks: one map and one sum per iteration.
+def baum_welch_over_chunks(model, chunks, *, max_iter=200, tol=1e-6, workers=1):
+    """Return what `baum_welch` finds in all sequences: one map and one sum per iteration.
 
-    The result equals that of ``baum_welch`` on all sequences together.
-
-    Parameters
-    ----------
-    model : HMM
-        theta_0.
-    chunks : sequence of chunks, or function that returns an iterator over them
-        Each X or (X, lengths), whole sequences; read once per iteration.
-    max_iter, tol
-        As for ``baum_welch``.
-    workers : int or map-like callable
-        As in ``mllib.core.chunks.reduce_chunks``.
-    rows : callable, optional
-        Applied to the X of each chunk first; picklable for several processes.
-
-    Returns
-    -------
-    mllib.mixtures_and_em.EMFit
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> start = HMM(np.ones(1), np.ones((1, 1)), PoissonEmission(np.array([[1.0]])))
-    >>> fit = baum_welch_over_chunks(start, [np.array([[2.0]]), np.array([[4.0]])])
-    >>> fit.params.emission.rates.tolist()
-    [[3.0]]
+    ``chunks`` is a sequence of X or (X, lengths), whole sequences each, or a function that returns
+    an iterator over them; they are read once per iteration. ``workers``: see ``mllib.core``.
     """
-    again, n = as_passes(chunks), 0
+    again = as_passes(chunks)
 
     def counts(theta):
-        nonlocal n
-        task = partial(_count_chunk, model=theta, rows=rows)
-        c, n = reduce_chunks(task, again(), workers, merge=_add_pairs).value
-        return c
+        task = partial(_count_chunk, model=theta)
+        return reduce_chunks(task, again(), workers, merge=add_counts).value
 
+    return _climb(model, counts, max_iter, tol)
+
+
+def _count_chunk(chunk, model):
+    return expected_counts(model, *chunk_parts(chunk, ("X", "lengths"), 1))
+
+
+def _climb(model, counts, max_iter, tol):
+    """Run EM from ``model`` with the E-step ``counts(theta)``."""
     first = counts(model)
-    return _climb(model, lambda theta: first if theta is model else counts(theta), n, max_iter, tol)
+    if first.log_likelihood == -np.inf:
+        raise ValueError(
+            "X is impossible under the starting model (log-likelihood -inf): start from "
+            "probabilities that allow every sequence."
+        )
 
+    def e_step(theta):
+        c = first if theta is model else counts(theta)
+        return (theta, c), c.log_likelihood
 
-def _sequences(chunk):
-    return chunk_parts(chunk, ("X", "lengths"), 1)
-
-
-def _count_chunk(chunk, model, rows):
-    """Return the expected counts of a chunk and its number of observations."""
-    X, lengths = _sequences(chunk)
-    X = X if rows is None else rows(X)
-    return expected_counts(model, X, lengths), len(X)
-
-
-def _add_pairs(first, second):
-    return add_counts(first[0], second[0]), first[1] + second[1]
-
-
-def _sequence_moments(chunk):
-    return column_moments(_sequences(chunk)[0])
-
-
-def _distinct_rows(chunk):
-    return np.unique(check_array(_sequences(chunk)[0]), axis=0)
-
-
-def _join_rows(first, second):
-    return np.unique(np.concatenate([first, second]), axis=0)
-
-
-def _known_symbols(X, categories):
-    x = _symbols(check_array(X), categories)
-    if (x < 0).any():
-        raise ValueError("X holds a symbol that is not among the categories: list it there.")
-    return x
+    n = round(first.start.sum() + first.transitions.sum())  # one for each observation
+    options = {"max_iter": max_iter, "tol": tol, "n_samples": n, "name": "Baum-Welch"}
+    return em(e_step, lambda statistics: m_step(*statistics), model, **options)
 
 
 # Many sequences, one after the other ----------------------------------------------------------
@@ -1093,68 +871,36 @@ def _decode(pi, A, d, lengths):
 class _SequenceModel(DensityEstimator):
     """What the three estimators share: Baum-Welch with restarts, decoding and sampling."""
 
+    _fitted = ()  # names of attributes for the first fields of the emission
+
     def fit(self, X, y=None, lengths=None):
         """Climb log p(X) from ``n_init`` starts; ``lengths`` are those of the sequences in X."""
         begin_fit(self, X)
         K = check_scalar(self.n_components, "n_components", low=1, integer=True)
-        check_scalar(self.n_init, "n_init", low=1, integer=True)
         rng = random_generator(self.random_state)
         X = check_array(X, min_samples=max(2, K))
         lengths = check_lengths(lengths, len(X))
-        self._moments = self._alphabet = None  # what ``fit_chunks`` has read in all chunks
-        rows = self._training_rows(X)
+        rows = self._rows(X, fitting=True)
+        starts = [
+            HMM(*self._chain(K, rng), self._emission(rows, K, rng)) for _ in range(self.n_init)
+        ]
         options = {"max_iter": self.max_iter, "tol": self.tol}
-        starts = [self._start(rows, K, rng) for _ in range(self.n_init)]
         climb = partial(baum_welch, X=rows, lengths=lengths, **options)
-        return self._keep(map_over(climb, starts, self.workers), X.shape[1])
-
-    def fit_chunks(self, chunks, workers=1):
-        """Climb log p over chunks of whole sequences, each X or (X, lengths); return self.
-
-        From the same start the result is that of ``fit`` on all sequences together. Starting
-        values that are not given are drawn from the first chunk. All chunks are read once before
-        the first and once in each iteration: ``chunks`` is a list, or a function that returns an
-        iterator; ``workers`` is as in ``mllib.core.chunks.reduce_chunks``.
-        """
-        check_parameters(self)
-        K = check_scalar(self.n_components, "n_components", low=1, integer=True)
-        check_scalar(self.n_init, "n_init", low=1, integer=True)
-        again, rng = as_passes(chunks), random_generator(self.random_state)
-        d = self._survey(again, workers)
-        first = next(iter(again()))
-        X = check_array(_sequences(first() if callable(first) else first)[0], min_samples=max(2, K))
-        rows = self._training_rows(X)
-        starts = [self._start(rows, K, rng) for _ in range(self.n_init)]
-        options = {"max_iter": self.max_iter, "tol": self.tol, "rows": self._coder()}
-        fits = [baum_welch_over_chunks(s, again, workers=workers, **options) for s in starts]
-        return self._keep(fits, d)
-
-    def _survey(self, again, workers):
-        """Read all chunks once; remember what the starts need, return the number of columns."""
-        total = reduce_chunks(_sequence_moments, again(), workers)
-        keep_names(self, total.names)
-        self._moments = total.value
-        return total.width
-
-    def _coder(self):
-        """Return the function of the rows of a chunk that the emissions expect; picklable."""
-        return check_array
-
-    def _keep(self, fits, d):
-        best = max(fits, key=lambda fit: fit.trace[-1])
-        self.n_features_in_, self.model_ = d, best.params
-        self.startprob_, self.transmat_ = best.params.pi, best.params.A
+        best = max(map_over(climb, starts, self.workers), key=lambda fit: fit.trace[-1])
+        self.n_features_in_, self.model_ = X.shape[1], best.params
+        self.startprob_, self.transmat_, emission = best.params
         self.trace_, self.n_iter_, self.converged_ = best.trace, best.n_iter, best.converged
-        self._store(best.params.emission)
+        for name, value in zip(self._fitted, emission):
+            setattr(self, name, value)
         return self
 
-    def _start(self, rows, K, rng):
-        """Return theta_0: the caller's values where given, else sticky random transitions."""
+    def _chain(self, K, rng):
+        """Return pi and A: the caller's values where given, else sticky random transitions."""
         pi, A = self.startprob_init, self.transmat_init
         pi = np.full(K, 1 / K) if pi is None else check_vector(pi, "startprob_init", length=K)
         A = (np.eye(K) + rng.dirichlet(np.ones(K), K)) / 2 if A is None else A
         A = check_distribution(check_square(A, "transmat_init", size=K), "transmat_init")
-        return HMM(check_distribution(pi, "startprob_init"), A, self._emission(rows, K, rng))
+        return check_distribution(pi, "startprob_init"), A
 
     def _densities(self, X, lengths):
         X = check_features(self, X)
@@ -1184,44 +930,11 @@ class _SequenceModel(DensityEstimator):
     def sample(self, n_samples=1, random_state=None):
         """Return (X, z), one sequence of ``n_samples`` rows and its states."""
         check_fitted(self)
-        rows, z = sample(self.model_, n_samples, random_generator(random_state))
-        return self._observations(rows), z
+        return sample(self.model_, n_samples, random_generator(random_state))
 
-    def _training_rows(self, X):
-        return self._rows(X)
-
-    def _rows(self, X):
+    def _rows(self, X, fitting=False):
+        """Return the observations in X as the emission expects them."""
         return X
-
-    def _observations(self, rows):
-        return rows
-
-
-def _variances(X):
-    """Return the variance of each column of rows or moments: 0 if it is constant to rounding."""
-    if isinstance(X, ColumnMoments):
-        low, high, variance = X.low, X.high, X.variance
-    else:
-        with np.errstate(over="ignore", invalid="ignore"):
-            low, high, variance = X.min(axis=0), X.max(axis=0), X.var(axis=0)
-    if not np.isfinite(variance).all():
-        raise ValueError("X is too large, its variance would be infinite: divide it by a unit.")
-    rounding = 1e-14 * np.maximum(np.abs(low), np.abs(high))
-    return np.where(high - low > rounding, variance, 0.0)
-
-
-def _spread_rows(X, K, rng):
-    """Return K rows far apart: each drawn with probability proportional to its squared distance.
-
-    Distances are in standard deviations of each feature; a constant one does not count.
-    """
-    chosen, variance = [X[rng.integers(len(X))]], _variances(X)
-    scale = np.where(variance > 0, np.sqrt(variance), np.inf)
-    while len(chosen) < K:
-        D = squared_distances(X / scale, np.array(chosen) / scale).min(axis=1)
-        p = D / D.sum() if D.sum() > 0 else None
-        chosen.append(X[rng.choice(len(X), p=p)])
-    return np.array(chosen)
 
 
 class GaussianHMM(_SequenceModel):
@@ -1237,17 +950,11 @@ class GaussianHMM(_SequenceModel):
     covariance_type : {"full", "diag"}
     min_covar : float
         The floor on variances, relative to those of the data, above 0.
-    n_init : int
-        Number of starts; the best log-likelihood is kept.
-    max_iter : int
+    n_init, max_iter, random_state, workers : see ``mllib.core``
     tol : float
         Gain per observation, in nats, that ends an ascent.
     startprob_init, transmat_init, means_init, covars_init : arrays, optional
         Starting values pi (K,), A (K, K), mu (K, d) and Sigma (K, d, d) or (K, d).
-    random_state : None, int or numpy.random.Generator
-    workers : int or map-like callable
-        Who does the ``n_init`` ascents, as in ``mllib.core.parallel.map_over``; the result does not
-        depend on it.
 
     Attributes
     ----------
@@ -1262,6 +969,8 @@ class GaussianHMM(_SequenceModel):
     >>> GaussianHMM(n_components=2, random_state=0).fit(X).means_.round(2).ravel().tolist()
     [0.05, 5.05]
     """
+
+    _fitted = ("means_", "covars_")
 
     def __init__(
         self,
@@ -1296,27 +1005,18 @@ class GaussianHMM(_SequenceModel):
         check_choice(self.covariance_type, "covariance_type", ("full", "diag"))
         check_scalar(self.min_covar, "min_covar", low=0, open_low=True)
         d, diagonal = X.shape[1], self.covariance_type == "diag"
-        variance = _variances(X if self._moments is None else self._moments)
-        variance = np.where(variance > 0, variance, 1.0)
-        means, covars = self.means_init, self.covars_init
-        means = _spread_rows(X, K, rng) if means is None else _check_init(means, "means", (K, d))
-        if covars is None:
-            covars = np.tile(
-                variance if diagonal else np.diag(variance), (K,) + (1,) * (2 - diagonal)
-            )
-        covars = _check_init(covars, "covars", (K, d) if diagonal else (K, d, d))
-        _check_covariances(covars)
-        floor = self.min_covar * variance  # below it no start is allowed, or the first step loses
-        low = np.maximum(covars, floor) if diagonal else covars
-        covars = low if diagonal else constrained_covariances(covars, np.ones(K), floor=floor)
-        return GaussianEmission(means, covars, floor)
-
-    def _store(self, emission):
-        self.means_, self.covars_ = emission.means, emission.covariances
+        covars = _check_init(self.covars_init, "covars", (K, d) if diagonal else (K, d, d))
+        if covars is not None:
+            _check_covariances(covars)
+        given = {"means": _check_init(self.means_init, "means", (K, d)), "covariances": covars}
+        options = {"diagonal": diagonal, "min_covar": self.min_covar}
+        return GaussianEmission.start(X, K, rng, **options, **given)
 
 
 def _check_init(value, name, shape):
-    """Return a starting value as finite float64 of the given shape."""
+    """Return a starting value as finite float64 of the given shape; None stays None."""
+    if value is None:
+        return None
     try:
         value = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
@@ -1339,30 +1039,8 @@ def _check_covariances(covars):
 class PoissonHMM(_SequenceModel):
     """x_t | z_t = j ~ Poisson(l_j), z a Markov chain; maximises log p(X) by Baum-Welch.
 
-    Several columns are independent given the state.
-
-    Parameters
-    ----------
-    n_components : int
-        Number of states K.
-    n_init : int
-        Number of starts; the best log-likelihood is kept.
-    max_iter : int
-    tol : float
-        Gain per observation, in nats, that ends an ascent.
-    startprob_init, transmat_init, rates_init : arrays, optional
-        Starting values pi (K,), A (K, K) and rates (K, d).
-    random_state : None, int or numpy.random.Generator
-    workers : int or map-like callable
-        Who does the ``n_init`` ascents, as in ``mllib.core.parallel.map_over``; the result does not
-        depend on it.
-
-    Attributes
-    ----------
-    startprob_, transmat_, rates_ : arrays
-        ``rates_`` are expected counts for one time step, shape (K, d).
-    trace_ : log-likelihood in nats at the start and after each iteration
-    n_iter_, converged_, model_
+    Several columns are independent given the state. Parameters and attributes are those of
+    `GaussianHMM`, but for ``rates_init`` and ``rates_``: expected counts for one time step, (K, d).
 
     Examples
     --------
@@ -1371,6 +1049,8 @@ class PoissonHMM(_SequenceModel):
     >>> PoissonHMM(n_components=2, random_state=0).fit(X).rates_.round(2).ravel().tolist()
     [1.0, 20.0]
     """
+
+    _fitted = ("rates_",)
 
     def __init__(
         self,
@@ -1400,55 +1080,32 @@ class PoissonHMM(_SequenceModel):
         tags.input_tags.positive_only = tags.input_tags.categorical = True
         return tags
 
-    def _rows(self, X):
+    def _rows(self, X, fitting=False):
         return _check_counts(X)
 
     def _emission(self, X, K, rng):
-        if self.rates_init is None:
-            mean = X.mean(axis=0) if self._moments is None else self._moments.mean
-            return PoissonEmission((_spread_rows(X, K, rng) + mean) / 2)
         rates = _check_init(self.rates_init, "rates", (K, X.shape[1]))
+        if rates is None:
+            return PoissonEmission.start(X, K, rng)
         if (rates < 0).any():
             raise ValueError("rates_init must not be negative.")
         return PoissonEmission(rates)
-
-    def _store(self, emission):
-        self.rates_ = emission.rates
 
 
 class CategoricalHMM(_SequenceModel):
     """p(x_t = v | z_t = j) = e_j(v), z a Markov chain; maximises log p(X) by Baum-Welch.
 
-    A symbol is a distinct row of X. The alphabet is that of the training data unless
-    ``categories`` states it.
+    A symbol is a distinct row of X. Parameters and attributes not listed are those of
+    `GaussianHMM`.
 
     Parameters
     ----------
-    n_components : int
-        Number of states K.
     categories : array of shape (V,) or (V, d), optional
-        The alphabet; column v of ``emissionprob_init`` belongs to its v-th entry.
+        The alphabet, by default that of the training data; column v of ``emissionprob_init`` and
+        ``emissionprob_``, both (K, V), belongs to its v-th entry. It is kept as ``categories_``.
     unseen : {"error", "missing"}
         What a symbol outside the alphabet means after ``fit``: a mistake, or a missing
         observation, which says nothing about the state.
-    n_init : int
-        Number of starts; the best log-likelihood is kept.
-    max_iter : int
-    tol : float
-        Gain per observation, in nats, that ends an ascent.
-    startprob_init, transmat_init, emissionprob_init : arrays, optional
-        Starting values pi (K,), A (K, K) and e (K, V).
-    random_state : None, int or numpy.random.Generator
-    workers : int or map-like callable
-        Who does the ``n_init`` ascents, as in ``mllib.core.parallel.map_over``; the result does not
-        depend on it.
-
-    Attributes
-    ----------
-    categories_ : array of shape (V, d)
-    startprob_, transmat_, emissionprob_ : arrays
-    trace_ : log-likelihood in nats at the start and after each iteration
-    n_iter_, converged_, model_
 
     Examples
     --------
@@ -1457,6 +1114,8 @@ class CategoricalHMM(_SequenceModel):
     >>> CategoricalHMM(n_components=2, random_state=1).fit(X).categories_.ravel().tolist()
     [1.0, 2.0, 3.0, 4.0]
     """
+
+    _fitted = ("emissionprob_",)
 
     def __init__(
         self,
@@ -1490,32 +1149,11 @@ class CategoricalHMM(_SequenceModel):
         tags.input_tags.categorical = True
         return tags
 
-    def _survey(self, again, workers):
-        total = reduce_chunks(_distinct_rows, again(), workers, merge=_join_rows)
-        keep_names(self, total.names)
-        self._alphabet = total.value
-        return total.width
-
-    def _coder(self):
-        return partial(_known_symbols, categories=self.categories_)
-
-    def _training_rows(self, X):
-        check_choice(self.unseen, "unseen", ("error", "missing"))
-        if self.categories is None:
-            self.categories_ = np.unique(X, axis=0) if self._alphabet is None else self._alphabet
-        else:
-            rows = self.categories
-            rows = np.reshape(rows, (-1, 1)) if np.ndim(rows) < 2 else rows
-            self.categories_ = check_array(rows, "categories")
-        if self.categories_.shape[1] != X.shape[1]:
-            raise ValueError(f"categories must have {X.shape[1]} columns, like X.")
-        if len(np.unique(self.categories_, axis=0)) < len(self.categories_):
-            raise ValueError("categories must be distinct: drop the repeated ones.")
-        return self._rows(X, unseen="error")
-
-    def _rows(self, X, unseen=None):
+    def _rows(self, X, fitting=False):
+        if fitting:
+            self._set_alphabet(X)
         x = _symbols(X, self.categories_)
-        if (unseen or self.unseen) == "error" and (x < 0).any():
+        if (fitting or self.unseen == "error") and (x < 0).any():
             row = X[np.argmin(x)].tolist()
             raise ValueError(
                 f"X holds {row if len(row) > 1 else row[0]}, which is not among the "
@@ -1524,19 +1162,30 @@ class CategoricalHMM(_SequenceModel):
             )
         return x
 
+    def _set_alphabet(self, X):
+        check_choice(self.unseen, "unseen", ("error", "missing"))
+        if self.categories is None:
+            self.categories_ = np.unique(X, axis=0)
+            return
+        rows = self.categories
+        rows = np.reshape(rows, (-1, 1)) if np.ndim(rows) < 2 else rows
+        self.categories_ = check_array(rows, "categories")
+        if self.categories_.shape[1] != X.shape[1]:
+            raise ValueError(f"categories must have {X.shape[1]} columns, like X.")
+        if len(np.unique(self.categories_, axis=0)) < len(self.categories_):
+            raise ValueError("categories must be distinct: drop the repeated ones.")
+
     def _emission(self, x, K, rng):
-        V, e = len(self.categories_), self.emissionprob_init
-        if e is not None:
-            e = _check_init(e, "emissionprob", (K, V))
-            return CategoricalEmission(check_distribution(e, "emissionprob_init"))
-        share = (np.bincount(x, minlength=V) + 1.0) / (len(x) + V)
-        return CategoricalEmission(_normalise_rows(share * rng.uniform(0.5, 1.5, (K, V)), share))
+        V = len(self.categories_)
+        e = _check_init(self.emissionprob_init, "emissionprob", (K, V))
+        if e is None:
+            return CategoricalEmission.start(x, K, V, rng)
+        return CategoricalEmission(check_distribution(e, "emissionprob_init"))
 
-    def _observations(self, rows):
-        return self.categories_[rows]
-
-    def _store(self, emission):
-        self.emissionprob_ = emission.probs
+    def sample(self, n_samples=1, random_state=None):
+        """Return (X, z), one sequence of ``n_samples`` rows and its states."""
+        x, z = super().sample(n_samples, random_state)
+        return self.categories_[x], z
 
 
 def _symbols(X, categories):
@@ -1544,7 +1193,7 @@ def _symbols(X, categories):
     if X.shape[1] == 1:
         low, V = categories[0, 0], len(categories)
         if X.min() >= low and X.max() < low + V and (categories[:, 0] == low + np.arange(V)).all():
-            x = (X[:, 0] - low).astype(int)  # whole numbers without a gap
+            x = (X[:, 0] - low).astype(int)  # whole numbers without a gap: quick to find
             if (x + low == X[:, 0]).all():
                 return x
         order = np.argsort(categories[:, 0])

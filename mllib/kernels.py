@@ -6,6 +6,7 @@ returns the matrix of k(x_i, y_j).
 """
 
 from collections import Counter
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -757,6 +758,35 @@ def kernel_nearest(K, k_x):
     """
     K = check_array(K, "K")
     return np.argmin(check_vector(k_x, "k_x", length=len(K))[:, None] - 2 * K, axis=0)
+
+
+# Kernels as estimators name them --------------------------------------------------------------
+
+
+def chosen_kernel(estimator, X, s=None):
+    """Return k(X, Y) as the kernel, ell, degree and coef0 of an estimator say, and set its ell_.
+
+    None stands for "precomputed", which is checked; with weights s of the rows, ell counts them.
+    """
+    kernel, degree, coef0 = estimator.kernel, estimator.degree, estimator.coef0
+    if callable(kernel):
+        return partial(check_kernel_values, kernel)
+    check_choice(kernel, "kernel", ("linear", "polynomial", "rbf", "precomputed"))
+    check_scalar(degree, "degree", low=1, integer=True)
+    check_scalar(coef0, "coef0", low=0)
+    if kernel == "precomputed":
+        check_psd(X, "X, the precomputed kernel,")
+        return None
+    if kernel == "linear":
+        return linear_kernel
+    if isinstance(estimator.ell, str):
+        check_choice(estimator.ell, "ell", ("scale",))
+        estimator.ell_ = default_width(X, s)
+    else:
+        estimator.ell_ = check_scalar(estimator.ell, "ell", low=0, open_low=True)
+    if kernel == "rbf":
+        return partial(rbf_kernel, ell=estimator.ell_)
+    return partial(polynomial_kernel, r=degree, c=coef0, ell=estimator.ell_)
 
 
 # Kernel ridge --------------------------------------------------------------------------------

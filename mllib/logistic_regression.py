@@ -1046,12 +1046,14 @@ class LogisticRegression(Classifier):
 
     def predict(self, X):
         """Return the most probable class of each row, the first at a tie; shape (n,)."""
-        return _best(self.classes_, self.decision_function(X))
+        return _best(self, X)
 
 
-def _best(classes, scores):
-    """Return the class with the largest score, the first at a tie; one column is two classes."""
-    return classes[(scores > 0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)]
+def _best(model, X):
+    """Return the class with the largest score, the first at a tie; one score is of two classes."""
+    scores = model.decision_function(X)
+    index = (scores > 0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
+    return model.classes_[index]
 
 
 class _Reduction(Classifier):
@@ -1077,7 +1079,7 @@ class _Reduction(Classifier):
 
     def predict(self, X):
         """Return the class with the largest score or the most votes, the first at a tie."""
-        return _best(self.classes_, self.decision_function(X))
+        return _best(self, X)
 
 
 class OneVsRest(_Reduction):

@@ -14,7 +14,9 @@ from mllib.core.arrays import (
     check_array,
     check_distribution,
     check_result,
+    check_size,
     check_square,
+    check_target_length,
     check_targets,
     check_vector,
     check_X_y,
@@ -52,13 +54,11 @@ __all__ = [
     "lsh_index",
     "lsh_query",
     "mahalanobis",
-    "mean_at_neighbour",
     "minkowski",
     "nearest_law",
     "neighbours",
     "nn_limit_risk",
     "nn_risk",
-    "nn_risk_curve",
     "pairwise_distances",
     "pearson",
     "vote_shares",
@@ -125,21 +125,15 @@ class LSHSearch(NamedTuple):
 
 
 def _pair(a, b):
-    a = check_vector(a, "a")
-    return a, check_vector(b, "b", length=len(a))
+    a = check_size(check_vector(a, "a"), "a")
+    return a, check_size(check_vector(b, "b", length=len(a)), "b")
 
 
 def minkowski(a, b, p=2.0):
-    """Return (sum_j |a_j - b_j|^p)^(1/p), the largest |a_j - b_j| for p = inf; p >= 1.
+    """Return (sum_j |a_j - b_j|^p)^(1/p), the largest |a_j - b_j| for p = inf.
 
-    Parameters
-    ----------
-    a, b : arrays of shape (d,)
-    p : float
-        1 is Manhattan, 2 Euclidean, inf Chebyshev; below 1 the triangle inequality fails.
+    1 is Manhattan, 2 Euclidean, inf Chebyshev; below 1 the triangle inequality fails.
 
-    References
-    ----------
     Book: nearest-neighbours-minkowski.
 
     Examples
@@ -162,11 +156,7 @@ def _check_power(p):
 def mahalanobis(a, b, Sigma):
     """Return sqrt((a - b)^T Sigma^{-1} (a - b)): Euclidean distance after whitening.
 
-    Parameters
-    ----------
-    a, b : arrays of shape (d,)
-    Sigma : array of shape (d, d)
-        Positive definite.
+    a and b have shape (d,); Sigma, shape (d, d), is positive definite.
 
     Examples
     --------
@@ -222,18 +212,19 @@ def cosine(a, b):
     >>> cosine([1, 0], [2, 0])
     1.0
     """
-    a, b = _pair(a, b)
-    a, b = _unit(a[None], "a")[0], _unit(b[None], "b")[0]
-    return float(np.clip(a @ b, -1, 1))
+    return _cosine(*_pair(a, b))
+
+
+def _cosine(a, b):
+    return float(np.clip(_unit(a[None], "a")[0] @ _unit(b[None], "b")[0], -1, 1))
 
 
 def _unit(X, name):
-    """Return the rows divided by their lengths; scaling first keeps tiny and huge rows finite."""
-    top = np.abs(X).max(axis=1, keepdims=True)
-    if (top == 0).any():
+    """Return the rows divided by their lengths."""
+    length = np.sqrt(np.einsum("ij,ij->i", X, X))[:, None]
+    if (length == 0).any():
         raise ValueError(f"{name} must not be 0: a zero vector has no direction.")
-    X = X / top
-    return X / np.sqrt(np.einsum("ij,ij->i", X, X))[:, None]
+    return X / length
 
 
 def pearson(a, b):
@@ -245,7 +236,7 @@ def pearson(a, b):
     0.882
     """
     a, b = _pair(a, b)
-    return cosine(a - a.mean(), b - b.mean())
+    return _cosine(a - a.mean(), b - b.mean())
 
 
 def angle(a, b):
@@ -259,22 +250,18 @@ def angle(a, b):
     0.7854
     """
     a, b = _pair(a, b)
-    u, v = _unit(a[None], "a")[0], _unit(b[None], "b")[0]
-    return float(2 * np.arctan2(np.linalg.norm(u - v), np.linalg.norm(u + v)))
+    return float(_angles(a[None], b[None], "a", "b")[0, 0])
+
+
+def _angles(X, Y, x="each row of X", y="each row of Y"):
+    U, V = _unit(X, x), _unit(Y, y)
+    return 2 * np.arctan2(cdist(U, V), cdist(U, -V))
 
 
 def check_metric(d, points):
     """Return the worst violation of each axiom of a metric over all pairs and triples of points.
 
-    Parameters
-    ----------
-    d : callable
-        d(a, b), a number for two rows.
-    points : array of shape (n, d)
-
-    Returns
-    -------
-    MetricCheck
+    d(a, b) is a number for two rows of points, shape (n, d).
 
     Examples
     --------
@@ -323,25 +310,16 @@ def _check_metric_name(metric, p, X):
 
 
 def pairwise_distances(X, Y, metric="euclidean", p=2.0):
-    """Return D with D_ij = d(x_i, y_j).
+    """Return D with D_ij = d(x_i, y_j), shape (n, m).
 
     Parameters
     ----------
     X, Y : arrays of shape (n, d) and (m, d)
     metric : str or callable
         "euclidean", "manhattan", "chebyshev", "minkowski" (with ``p``), "hamming", "jaccard" (one
-        minus the similarity, for bits), "angular", or a function d(a, b).
+        minus the similarity, for bits), "angular", or a function d(a, b) that is a metric.
     p : float
         The power of "minkowski", at least 1.
-
-    Returns
-    -------
-    array of shape (n, m)
-
-    Raises
-    ------
-    ValueError
-        If ``metric`` is no metric, or a distance is beyond the largest number.
 
     Examples
     --------
@@ -357,41 +335,21 @@ def pairwise_distances(X, Y, metric="euclidean", p=2.0):
 def _distances(X, Y, metric, p):
     if callable(metric):
         return np.array([[float(metric(a, b)) for b in Y] for a in X]).reshape(len(X), len(Y))
+    if metric == "minkowski":
+        metric = {1: "manhattan", 2: "euclidean", np.inf: "chebyshev"}.get(p, metric)
+    if metric == "minkowski":  # in units of the largest term no power leaves the floats
+        top = cdist(X, Y, "chebyshev")
+        unit, total = np.where(top > 0, top, 1.0), np.zeros_like(top)
+        for x, y in zip(X.T, Y.T):
+            total += (np.abs(x[:, None] - y) / unit) ** p
+        return top * total ** (1 / p)
     if metric == "angular":
-        U, V = _unit(X, "each row of X"), _unit(Y, "each row of Y")
-        return 2 * np.arctan2(cdist(U, V), cdist(U, -V))
-    if metric == "euclidean" or (metric == "minkowski" and p != np.inf):
-        p = 2.0 if metric == "euclidean" else p
-        return _mended(cdist(X, Y, "minkowski", p=p), X, Y, p)
+        return _angles(X, Y)
     if metric == "jaccard":
         _check_bits(X, "X")
         _check_bits(Y, "Y")
         return cdist(X.astype(bool), Y.astype(bool), "jaccard")
-    names = {"manhattan": "cityblock", "minkowski": "chebyshev"}
-    return _representable(cdist(X, Y, names.get(metric, metric)))
-
-
-def _mended(D, X, Y, p):
-    """Compute those distances again, in units of their largest term, whose powers leave the floats.
-
-    Where D_ij^p is at least 1e-290 no term of weight was lost.
-    """
-    least = 1e-290 ** (1 / p)
-    rows, columns = np.nonzero((least > D) | np.isinf(D))
-    for a in range(0, len(rows), 100_000):
-        i, j = rows[a : a + 100_000], columns[a : a + 100_000]
-        with np.errstate(over="ignore"):
-            gap = np.abs(X[i] - Y[j])
-            top = _representable(gap.max(axis=1))
-            unit = np.where(top > 0, top, 1.0)[:, None]
-            D[i, j] = _representable(top * ((gap / unit) ** p).sum(axis=1) ** (1 / p))
-    return D
-
-
-def _representable(D):
-    if np.max(D, initial=0.0) == np.inf:
-        raise ValueError("X is too large, a distance between rows overflows: divide by a unit.")
-    return D
+    return cdist(X, Y, "cityblock" if metric == "manhattan" else metric)
 
 
 # The nearest rows, by looking at all ---------------------------------------------------------
@@ -408,24 +366,27 @@ def squared_distance(a, b):
 
 
 @compiled
-def k_smallest(D, index, near):
-    """Put the k smallest entries of each row of D into ``near``, their columns into ``index``.
+def insert(near, found, i, s, row):
+    """Put (s, row) into the sorted list of query i if it belongs there; the lower row wins ties."""
+    place = near.shape[1] - 1
+    if s > near[i, place] or (s == near[i, place] and row > found[i, place]):
+        return
+    while place > 0 and (
+        s < near[i, place - 1] or (s == near[i, place - 1] and row < found[i, place - 1])
+    ):
+        near[i, place], found[i, place] = near[i, place - 1], found[i, place - 1]
+        place -= 1
+    near[i, place], found[i, place] = s, row
 
-    One pass with a short sorted list; a strict comparison keeps the lowest column at ties.
-    """
-    k = near.shape[1]
+
+@compiled
+def k_smallest(D, index, near):
+    """Put the k smallest entries of each row of D into ``near``, their columns into ``index``."""
     for i in range(D.shape[0]):
-        for j in range(k):
-            near[i, j] = np.inf
+        near[i, :], index[i, :] = np.inf, D.shape[1]
         for j in range(D.shape[1]):
-            if j < k or D[i, j] < near[i, k - 1]:
-                place = min(j, k - 1)
-                while place > 0 and D[i, j] < near[i, place - 1]:
-                    near[i, place] = near[i, place - 1]
-                    index[i, place] = index[i, place - 1]
-                    place -= 1
-                near[i, place] = D[i, j]
-                index[i, place] = j
+            if D[i, j] <= near[i, -1]:
+                insert(near, index, i, D[i, j], j)
 
 
 @compiled
@@ -436,21 +397,14 @@ def _closest(X, Q, G, shift, first, index, near):
     k-th smallest so far is a distance summed, one coordinate after the other, so that equal rows
     are equally far.
     """
-    k = near.shape[1]
     for i in range(G.shape[0]):
-        limit = near[i, k - 1] - shift[i]  # from the columns before
+        limit = near[i, -1] - shift[i]  # from the columns before
         for j in range(G.shape[1]):
             if G[i, j] <= limit:
                 s = squared_distance(Q[i], X[first + j])
-                if s < near[i, k - 1]:
-                    place = k - 1
-                    while place > 0 and s < near[i, place - 1]:
-                        near[i, place] = near[i, place - 1]
-                        index[i, place] = index[i, place - 1]
-                        place -= 1
-                    near[i, place] = s
-                    index[i, place] = first + j
-                    limit = near[i, k - 1] - shift[i]
+                if s < near[i, -1]:
+                    insert(near, index, i, s, first + j)
+                    limit = near[i, -1] - shift[i]
 
 
 def _closest_by_rows(X, Q, G, slack, index, near):
@@ -497,6 +451,8 @@ def neighbours(X, Q, k=1, *, metric="euclidean", p=2.0):
 
     The nearest comes first; of equally near rows the one with the lowest index.
 
+    Book: nearest-neighbours-knn-rule.
+
     Parameters
     ----------
     X : array of shape (n, d)
@@ -508,19 +464,6 @@ def neighbours(X, Q, k=1, *, metric="euclidean", p=2.0):
     metric, p :
         As in ``pairwise_distances``.
 
-    Returns
-    -------
-    Neighbours
-
-    Raises
-    ------
-    ValueError
-        If k > n, X or Q is not finite, or ``metric`` is no metric.
-
-    References
-    ----------
-    Book: nearest-neighbours-knn-rule.
-
     Examples
     --------
     >>> found = neighbours([[0.0], [2.0], [3.0]], [[1.0]], k=2)
@@ -530,8 +473,7 @@ def neighbours(X, Q, k=1, *, metric="euclidean", p=2.0):
     X, Q = check_array(X), check_array(Q, "Q")
     if X.shape[1] != Q.shape[1]:
         raise ValueError(f"Q must have the {X.shape[1]} columns of X, got {Q.shape[1]}.")
-    _check_k(k, len(X))
-    return _search(X, Q, k, _check_metric_name(metric, p, X), p)
+    return _search(X, Q, _check_k(k, len(X)), _check_metric_name(metric, p, X), p)
 
 
 def _check_k(k, n, name="k"):
@@ -541,21 +483,12 @@ def _check_k(k, n, name="k"):
             f"{name} = {k} neighbours cannot be found among {n} example(s) (n_samples = {n}): "
             f"take {name} at most {n}."
         )
-
-
-def _in_units(X, Q):
-    """Return X and Q over 2^e, and e, so that no square overflows or vanishes; e = 0 as a rule."""
-    top = max(np.abs(X).max(), np.abs(Q).max(initial=0.0))
-    e = int(np.frexp(top)[1])
-    return (np.ldexp(X, -e), np.ldexp(Q, -e), e) if abs(e) > 256 else (X, Q, 0)
+    return k
 
 
 def _search(X, Q, k, metric, p):
     if metric == "euclidean" or (metric == "minkowski" and p == 2):
-        X, Q, e = _in_units(X, Q)
-        index, near = _euclidean_neighbours(np.ascontiguousarray(X), Q, k)
-        with np.errstate(over="ignore"):
-            return Neighbours(index, _representable(np.ldexp(near, e)) if e else near)
+        return _euclidean_neighbours(np.ascontiguousarray(X), Q, k)
     index, near = np.empty((len(Q), k), dtype=np.int64), np.empty((len(Q), k))
     block = max(1, 4_000_000 // len(X))
     for a in range(0, len(Q), block):
@@ -569,15 +502,8 @@ def leave_one_out(X, k=1, *, metric="euclidean", p=2.0):
 
     Parameters
     ----------
-    X : array of shape (n, d)
-    k : int
-        Between 1 and n - 1.
-    metric, p :
-        As in ``pairwise_distances``.
-
-    Returns
-    -------
-    Neighbours
+    X, k, metric, p :
+        As in ``neighbours``; k is between 1 and n - 1.
 
     Examples
     --------
@@ -596,22 +522,11 @@ def leave_one_out(X, k=1, *, metric="euclidean", p=2.0):
 
 
 def vote_weights(distance, weights="uniform"):
-    """Return the weight of each neighbour, a row each, from its distance.
+    """Return the weight of each neighbour from its distance, both of shape (m, k).
 
     "uniform" is 1. "distance" is 1/d up to a factor of the row; neighbours at distance 0 share all
     the weight. A function of the distances gives its own.
 
-    Parameters
-    ----------
-    distance : array of shape (m, k)
-    weights : {"uniform", "distance"} or callable
-
-    Returns
-    -------
-    array of shape (m, k)
-
-    References
-    ----------
     Book: nearest-neighbours-knn-combination.
 
     Examples
@@ -620,7 +535,7 @@ def vote_weights(distance, weights="uniform"):
     array([[1. , 0.5],
            [1. , 0. ]])
     """
-    distance = check_array(distance, "distance")
+    distance = check_array(distance, "distance", any_size=True)
     if callable(weights):
         w = np.asarray(weights(distance), dtype=float)
         if w.shape != distance.shape or not (np.isfinite(w) & (w >= 0)).all():
@@ -639,23 +554,15 @@ def vote_weights(distance, weights="uniform"):
 def vote_shares(labels, w, K):
     """Return the share of the weight that each class receives: sum_i w_i 1{y_i = c} / sum_i w_i.
 
-    Parameters
-    ----------
-    labels : array of int of shape (m, k)
-        Class 0..K-1 of each neighbour.
-    w : array of shape (m, k)
-    K : int
-
-    Returns
-    -------
-    array of shape (m, K)
+    ``labels`` holds the class 0..K-1 of each neighbour and w its weight, both of shape (m, k); the
+    shares have shape (m, K).
 
     Examples
     --------
     >>> vote_shares([[0, 1, 1]], [[1.0, 1.0, 1.0]], 2).round(3)
     array([[0.333, 0.667]])
     """
-    labels, w = np.asarray(labels), check_array(w, "w")
+    labels, w = np.asarray(labels), check_array(w, "w", any_size=True)
     check_scalar(K, "K", low=1, integer=True)
     if labels.shape != w.shape or labels.dtype.kind not in "iu":
         raise ValueError(f"labels must be whole numbers of the shape {w.shape} of w.")
@@ -682,43 +589,27 @@ def leave_one_out_errors(X, y, ks, *, metric="euclidean", p=2.0):
     metric, p :
         As in ``pairwise_distances``.
 
-    Returns
-    -------
-    array of shape (len(ks),)
-
     Examples
     --------
     >>> leave_one_out_errors([[0.0], [1.0], [2.1], [3.0]], [0, 0, 1, 1], [1, 3])
     array([0., 1.])
     """
     X, classes, labels = check_X_y(X, y, "leave_one_out_errors", min_samples=2)
-    ks = [_checked_k(k, len(X) - 1) for k in ks]
+    ks = [_check_k(k, len(X) - 1) for k in ks]
     near = labels[leave_one_out(X, max(ks), metric=metric, p=p).index]
     counts = np.stack([np.cumsum(near == c, axis=1) for c in range(len(classes))], axis=2)
     answers = counts.argmax(axis=2)
     return np.array([np.mean(answers[:, k - 1] != labels) for k in ks])
 
 
-def _checked_k(k, n):
-    _check_k(k, n)
-    return k
-
-
 # Limits of the risk --------------------------------------------------------------------------
 
 
 def cover_hart_bound(bayes, K=2):
-    """Return R* (2 - K/(K-1) R*), which the limit of the risk of 1-NN cannot exceed.
+    """Return R* (2 - K/(K-1) R*), which the limit of the risk of 1-NN with K classes cannot exceed.
 
-    Parameters
-    ----------
-    bayes : float or array
-        The Bayes risk R*, between 0 and (K-1)/K.
-    K : int
-        Number of classes.
+    ``bayes`` is the Bayes risk R*, a number or an array, between 0 and (K-1)/K.
 
-    References
-    ----------
     Book: nearest-neighbours-cover-hart. Cover and Hart (1967), IEEE Transactions on Information
     Theory 13, 21-27.
 
@@ -755,12 +646,8 @@ def _posteriors(eta, w):
 def bayes_risk(eta, w):
     """Return R* = sum_x w(x) (1 - max_k eta_k(x)) for posteriors on finitely many inputs.
 
-    Parameters
-    ----------
-    eta : array of shape (m, K)
-        Class probabilities at each input; floats or Fractions.
-    w : array of shape (m,)
-        Probabilities of the inputs.
+    eta, shape (m, K), holds the class probabilities at each input, w, shape (m,), the probabilities
+    of the inputs; floats or Fractions.
 
     Examples
     --------
@@ -774,10 +661,7 @@ def bayes_risk(eta, w):
 def nn_limit_risk(eta, w):
     """Return R_NN = sum_x w(x) (1 - sum_k eta_k(x)^2): two draws from the same posterior disagree.
 
-    Parameters
-    ----------
-    eta, w :
-        As in ``bayes_risk``.
+    eta and w are as in ``bayes_risk``.
 
     Examples
     --------
@@ -791,15 +675,8 @@ def nn_limit_risk(eta, w):
 def knn_limit_risk(r, k):
     """Return r + (1 - 2r) P(Bin(k, r) > k/2), the limit of the risk of k-NN where R*(x) = r.
 
-    Parameters
-    ----------
-    r : float or array
-        Conditional Bayes risk of two classes, between 0 and 1/2.
-    k : int
-        Odd.
+    r, a number or an array, is the conditional Bayes risk of two classes, at most 1/2; k is odd.
 
-    References
-    ----------
     Book: nearest-neighbours-knn-limit.
 
     Examples
@@ -820,24 +697,10 @@ def knn_limit_risk(r, k):
 def nearest_law(D, w, n):
     """Return P[x, z], the probability that the nearest of n draws to input x is input z.
 
-    The draws fall on m inputs with probabilities w. The nearest lies at distance D[x, z] if some
-    draw does and none is closer; among the inputs that far it is z in proportion to w.
+    The draws fall on m inputs with probabilities w, shape (m,), floats or Fractions. The nearest
+    lies at distance D[x, z], D of shape (m, m), if some draw does and none is closer; among the
+    inputs that far it is z in proportion to w.
 
-    Parameters
-    ----------
-    D : array of shape (m, m)
-        Distances between the inputs.
-    w : array of shape (m,)
-        Probabilities; floats or Fractions.
-    n : int
-        Number of draws.
-
-    Returns
-    -------
-    array of shape (m, m)
-
-    References
-    ----------
     Book: eq-nearest-neighbours-law.
     """
     D, w = check_square(D, "D"), np.asarray(w)
@@ -857,102 +720,24 @@ def nn_risk(D, w, eta, n):
 
     R_n = sum_x w(x) sum_z P(z nearest to x) (1 - sum_k eta_k(x) eta_k(z)).
 
+    Book: nearest-neighbours-nn-conditional-risk.
+
     Parameters
     ----------
     D, w, n :
         As in ``nearest_law``.
     eta : array of shape (m, K)
         Class probabilities at each input; floats or Fractions.
-
-    References
-    ----------
-    Book: nearest-neighbours-nn-conditional-risk.
     """
     eta, w = _posteriors(eta, w)
     P = nearest_law(D, w, n)
     return _plain(w @ (P * (1 - eta @ eta.T)).sum(axis=1))
 
 
-def mean_at_neighbour(g, n):
-    """Return E[g(X, X')] for X and n further points uniform on [0, 1], X' the one nearest to X.
-
-    With x <= 1/2 and t = |x - x'|: up to t = x either side is as likely, each with density
-    n (1 - 2t)^(n-1); from t = x to 1 - x only the right side is left, with density
-    n (1 - x - t)^(n-1). The other half is the mirror image. Gauss-Legendre points
-    make it exact if g is a polynomial of degree up to 40.
-
-    Parameters
-    ----------
-    g : callable
-        g(x, x'), for arrays of equal shape.
-    n : int
-
-    Returns
-    -------
-    float
-
-    References
-    ----------
-    Book: eq-nearest-neighbours-uniform.
-
-    Examples
-    --------
-    >>> round(mean_at_neighbour(lambda x, z: np.abs(x - z), 1), 10)
-    0.3333333333
-    """
-    check_scalar(n, "n", low=1, integer=True)
-    u, weight = np.polynomial.legendre.leggauss(n // 2 + 24)
-    u, weight = (u + 1) / 2, weight / 2
-    x, s = u[:, None] / 2, u
-    outer = weight[:, None] / 2
-    near, far = x * s, x + (1 - 2 * x) * s
-    total = 0.0
-    for h in (g, lambda x, z: g(1 - x, 1 - z)):
-        both = (h(x, x - near) + h(x, x + near)) * n * (1 - 2 * near) ** (n - 1) * x
-        right = h(x, x + far) * n * (1 - x - far) ** (n - 1) * (1 - 2 * x)
-        total += float((outer * weight * (both + right)).sum())
-    return total
-
-
-def nn_risk_curve(eta, ns):
-    """Return the risk R_n of 1-NN for x uniform on [0, 1] and p(y = 1 | x) = eta(x), for each n.
-
-    R_n = E[eta(X) (1 - eta(X')) + (1 - eta(X)) eta(X')] with X' the nearest of n examples.
-
-    Parameters
-    ----------
-    eta : callable
-        For arrays; a polynomial for exact results.
-    ns : list of int
-
-    Returns
-    -------
-    array of shape (len(ns),)
-
-    Examples
-    --------
-    >>> nn_risk_curve(lambda x: x, [1]).round(6)
-    array([0.5])
-    """
-
-    def disagree(x, z):
-        return eta(x) * (1 - eta(z)) + (1 - eta(x)) * eta(z)
-
-    return np.array([mean_at_neighbour(disagree, n) for n in ns])
-
-
 def distance_contrast(X, q):
     """Return (d_max - d_min) / d_min for the Euclidean distances of the rows of X from q.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    q : array of shape (d,)
-
-    Returns
-    -------
-    float
-        inf if q is one of the rows.
+    It is inf if q is one of the rows.
 
     Examples
     --------
@@ -960,9 +745,8 @@ def distance_contrast(X, q):
     2.0
     """
     X = check_array(X)
-    q = check_vector(q, "q", length=X.shape[1])
+    q = check_size(check_vector(q, "q", length=X.shape[1]), "q")
     far = cdist(X, q[None])[:, 0]
-    check_result(far - far, "X")
     return float((far.max() - far.min()) / far.min()) if far.min() > 0 else np.inf
 
 
@@ -1032,20 +816,6 @@ def box_distance(q, low, high, node):
 
 
 @compiled
-def insert(near, found, i, s, row):
-    """Put (s, row) into the sorted list of query i if it belongs there; the lower row wins ties."""
-    place = near.shape[1] - 1
-    if s > near[i, place] or (s == near[i, place] and row > found[i, place]):
-        return
-    while place > 0 and (
-        s < near[i, place - 1] or (s == near[i, place - 1] and row < found[i, place - 1])
-    ):
-        near[i, place], found[i, place] = near[i, place - 1], found[i, place - 1]
-        place -= 1
-    near[i, place], found[i, place] = s, row
-
-
-@compiled
 def search_tree(points, index, start, end, low, high, Q, near, found, looked_at):
     """Branch and bound: open the nearer box first, never one that is farther than the k-th best."""
     n_nodes, k = len(start), near.shape[1]
@@ -1068,28 +838,15 @@ def search_tree(points, index, start, end, low, high, Q, near, found, looked_at)
             right = box_distance(Q[i], low, high, child + 1)
             nearer = child if left <= right else child + 1
             boxes[top], bounds[top] = 2 * child + 1 - nearer, max(left, right)
-            boxes[top + 1], bounds[top + 1] = (
-                nearer,
-                min(left, right),
-            )  # branch: on top of the stack
+            boxes[top + 1], bounds[top + 1] = nearer, min(left, right)  # branch: on top
             top += 2
 
 
 def kd_tree(X, leaf_size=16):
     """Return a k-d tree: boxes halved at the median of their widest side down to ``leaf_size``.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    leaf_size : int
-        Most points in a leaf.
+    X has shape (n, d); a leaf holds at most ``leaf_size`` rows.
 
-    Returns
-    -------
-    KDTree
-
-    References
-    ----------
     Book: nearest-neighbours-kd-tree. Friedman, Bentley and Finkel (1977), ACM Transactions on
     Mathematical Software 3, 209-226.
 
@@ -1116,18 +873,6 @@ def kd_tree(X, leaf_size=16):
 def kd_query(tree, Q, k=1):
     """Return the k nearest rows for each row of Q, the same as ``neighbours``, from a tree.
 
-    Parameters
-    ----------
-    tree : KDTree
-    Q : array of shape (m, d)
-    k : int
-
-    Returns
-    -------
-    TreeSearch
-
-    References
-    ----------
     Book: nearest-neighbours-branch-and-bound.
 
     Examples
@@ -1142,13 +887,8 @@ def kd_query(tree, Q, k=1):
     _check_k(k, len(tree.points))
     near, found = np.empty((len(Q), k)), np.empty((len(Q), k), dtype=np.int64)
     looked_at = np.zeros(len(Q), dtype=np.int64)
-    points, Q, e = _in_units(tree.points, Q)
-    if e:
-        tree = tree._replace(
-            points=points, low=np.ldexp(tree.low, -e), high=np.ldexp(tree.high, -e)
-        )
     search_tree(*tree, Q, near, found, looked_at)
-    return TreeSearch(found, np.ldexp(np.sqrt(near), e), looked_at)
+    return TreeSearch(found, np.sqrt(near), looked_at)
 
 
 # Hashing -------------------------------------------------------------------------------------
@@ -1157,18 +897,8 @@ def kd_query(tree, Q, k=1):
 def hash_codes(X, normals):
     """Return the code of each row: bit j is 1 where the row lies on the positive side of plane j.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    normals : array of shape (b, d)
-        At most 62.
+    X has shape (n, d), the normals of the planes (b, d), b at most 62.
 
-    Returns
-    -------
-    array of int of shape (n,)
-
-    References
-    ----------
     Book: nearest-neighbours-lsh. Charikar (2002), STOC, 380-388.
 
     Examples
@@ -1194,10 +924,6 @@ def lsh_index(X, n_tables, n_bits, rng):
     n_bits : int
         More hyperplanes make smaller buckets: less work, fewer neighbours.
     rng : numpy.random.Generator
-
-    Returns
-    -------
-    LSHIndex
     """
     X = check_array(X)
     _unit(X, "each row of X")
@@ -1210,18 +936,7 @@ def lsh_index(X, n_tables, n_bits, rng):
 
 
 def lsh_query(tables, Q, k=1):
-    """Return the k rows of smallest angle among those that share a bucket with each query.
-
-    Parameters
-    ----------
-    tables : LSHIndex
-    Q : array of shape (m, d)
-    k : int
-
-    Returns
-    -------
-    LSHSearch
-    """
+    """Return the k rows of smallest angle among those that share a bucket with each query."""
     Q = check_array(Q, "Q")
     _check_k(k, len(tables.X))
     hashes = [hash_codes(Q, planes) for planes in tables.normals]
@@ -1235,7 +950,7 @@ def lsh_query(tables, Q, k=1):
         rows = np.unique(np.concatenate(bucket))
         work[i] = len(rows)
         if len(rows):
-            far = _distances(q[None], tables.X[rows], "angular", 2)[0]
+            far = _angles(q[None], tables.X[rows])[0]
             best = np.argsort(far, kind="stable")[:k]
             index[i, : len(best)], angles[i, : len(best)] = rows[best], far[best]
     return LSHSearch(index, angles, work)
@@ -1262,28 +977,12 @@ def condense_pass(X, y, kept):
 
 
 def condensed_nn(X, y):
-    """Return the rows that Hart's rule keeps: 1-NN with them alone makes no error on X.
+    """Return the rows that Hart's rule keeps, increasing: 1-NN with them alone makes no error on X.
 
     Starting with row 0, pass through the rows and keep each that the kept ones get wrong, until a
     pass keeps nothing new. The distance is Euclidean; the result depends on the order of the rows.
+    Equal rows with different labels are refused.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
-
-    Returns
-    -------
-    array of int
-        Indices of the kept rows, increasing.
-
-    Raises
-    ------
-    ValueError
-        If two equal rows have different labels.
-
-    References
-    ----------
     Book: nearest-neighbours-condensed-nn. Hart (1968), IEEE Transactions on Information Theory 14,
     515-516.
 
@@ -1307,24 +1006,15 @@ def condensed_nn(X, y):
 def edited_nn(X, y, k=3, *, metric="euclidean", p=2.0):
     """Return the rows that Wilson's rule keeps: those whose k nearest others vote for their label.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
-    k : int
-        Between 1 and n - 1.
-    metric, p :
-        As in ``pairwise_distances``.
-
-    Returns
-    -------
-    array of int
-        Indices of the kept rows, increasing.
-
-    References
-    ----------
     Book: nearest-neighbours-edited-nn. Wilson (1972), IEEE Transactions on Systems, Man, and
     Cybernetics 2, 408-421.
+
+    Parameters
+    ----------
+    X, y, metric, p :
+        As in ``leave_one_out_errors``.
+    k : int
+        Between 1 and n - 1.
 
     Examples
     --------
@@ -1383,6 +1073,8 @@ class _KNeighbors:
 class KNeighborsClassifier(_KNeighbors, Classifier):
     """Vote of the k nearest training rows; ties go to the first of the classes.
 
+    Book: nearest-neighbours-knn-rule.
+
     Parameters
     ----------
     n_neighbors : int
@@ -1400,10 +1092,6 @@ class KNeighborsClassifier(_KNeighbors, Classifier):
     ----------
     classes_ : array of shape (K,)
     n_samples_fit_, n_features_in_ : int
-
-    References
-    ----------
-    Book: nearest-neighbours-knn-rule.
 
     Examples
     --------
@@ -1434,6 +1122,8 @@ class KNeighborsClassifier(_KNeighbors, Classifier):
 class KNeighborsRegressor(_KNeighbors, Regressor):
     """Weighted mean of the targets of the k nearest training rows.
 
+    Book: nearest-neighbours-knn-combination.
+
     Parameters
     ----------
     n_neighbors, weights, metric, p, algorithm :
@@ -1442,10 +1132,6 @@ class KNeighborsRegressor(_KNeighbors, Regressor):
     Attributes
     ----------
     n_samples_fit_, n_features_in_ : int
-
-    References
-    ----------
-    Book: nearest-neighbours-knn-combination.
 
     Examples
     --------
@@ -1457,11 +1143,7 @@ class KNeighborsRegressor(_KNeighbors, Regressor):
         """Store the sample; return self."""
         begin_fit(self, X)
         X, y = check_array(X), check_targets(y, type(self).__name__)
-        if len(X) != len(y):
-            raise ValueError(
-                f"Found input variables with inconsistent numbers of samples: X has {len(X)} "
-                f"rows, y has {len(y)} entries."
-            )
+        check_target_length(X, y)
         self._store(X)
         self._y = y
         return self

@@ -12,7 +12,7 @@ import numpy as np
 
 from mllib.concentration import hoeffding_bound, hoeffding_radius, hoeffding_sample_size
 from mllib.core.arrays import check_array, check_vector
-from mllib.core.scalars import check_scalar
+from mllib.core.scalars import check_count, check_probability, check_scalar
 from mllib.decision_theory import add_intercept, zero_one
 
 __all__ = [
@@ -48,14 +48,6 @@ class ErmResult(NamedTuple):
 # Checks --------------------------------------------------------------------------------------
 
 
-def _fraction(value, name):
-    return check_scalar(value, name, low=0, high=1, open_low=True, open_high=True)
-
-
-def _count(value, name, low=1):
-    return check_scalar(value, name, low=low, integer=True)
-
-
 def _family(family):
     """Return a family of labellings as a boolean array with distinct rows, shape (m, n)."""
     F = check_array(family, "family")
@@ -80,12 +72,9 @@ def _columns(points, n):
 def erm(predictions, y):
     """Return the hypothesis of least empirical risk, argmin over f of R_n(f), for the 0-1 loss.
 
-    Book: pac-learning-erm.
+    ``predictions`` has a row f(x_1), ..., f(x_n) for each hypothesis; labels are of any type.
 
-    Parameters
-    ----------
-    predictions : array of shape (m, n); f(x_i), one row per hypothesis
-    y : array of shape (n,); labels of any type
+    Book: pac-learning-erm.
 
     Examples
     --------
@@ -113,18 +102,12 @@ def uniform_deviation_bound(n, epsilon, size):
 
     Book: pac-learning-finite-class-proof.
 
-    Parameters
-    ----------
-    n : int; sample size
-    epsilon : float; deviation, above 0
-    size : int; |F|, at least 1
-
     Examples
     --------
     >>> round(uniform_deviation_bound(1000, 0.1, 100), 9)
     4.12e-07
     """
-    return _count(size, "size") * hoeffding_bound(n, epsilon)
+    return check_count(size, "size") * hoeffding_bound(n, epsilon)
 
 
 def finite_class_bound(n, delta, size):
@@ -135,18 +118,14 @@ def finite_class_bound(n, delta, size):
 
     Book: pac-learning-finite-class.
 
-    Parameters
-    ----------
-    n : int; sample size
-    delta : float; failure probability, in (0, 1)
-    size : int; |F|
-
     Examples
     --------
     >>> round(finite_class_bound(4000, 0.05, 10), 4)
     0.0547
     """
-    return 2 * hoeffding_radius(n, _fraction(delta, "delta") / _count(size, "size"))
+    return 2 * hoeffding_radius(
+        n, check_probability(delta, "delta", inside=True) / check_count(size, "size")
+    )
 
 
 def finite_class_sample_size(epsilon, delta, size):
@@ -155,31 +134,26 @@ def finite_class_sample_size(epsilon, delta, size):
     It is what Hoeffding's inequality asks for one function, accuracy epsilon / 2 and risk
     delta / |F|.
 
-    Parameters
-    ----------
-    epsilon, delta : float; excess risk and failure probability, in (0, 1)
-    size : int; |F|
-
     Examples
     --------
     >>> finite_class_sample_size(0.1, 0.05, 10)
     1199
     """
-    epsilon, delta = _fraction(epsilon, "epsilon"), _fraction(delta, "delta")
-    return hoeffding_sample_size(epsilon / 2, delta / _count(size, "size"))
+    epsilon, delta = (
+        check_probability(epsilon, "epsilon", inside=True),
+        check_probability(delta, "delta", inside=True),
+    )
+    return hoeffding_sample_size(epsilon / 2, delta / check_count(size, "size"))
 
 
 # Shattering ----------------------------------------------------------------------------------
 
 
 def patterns(family, points):
-    """Return the distinct labellings that a family induces on some of the points.
+    """Return the distinct labellings that a family induces on some of the points, one in each row.
 
-    Parameters
-    ----------
-    family : array of 0 and 1 of shape (m, n)
-        One row per hypothesis, one column per point of a finite domain.
-    points : sequence of int; columns
+    The family has a row of 0 and 1 per hypothesis and a column per point of a finite domain; the
+    points are columns.
     """
     F = _family(family)
     return _patterns(F, _columns(points, F.shape[1]))
@@ -194,11 +168,6 @@ def is_shattered(family, points):
 
     Book: pac-learning-shattering.
 
-    Parameters
-    ----------
-    family : array of 0 and 1 of shape (m, n)
-    points : sequence of int; columns
-
     Examples
     --------
     >>> is_shattered([[0, 0, 0], [0, 0, 1], [0, 1, 1], [1, 1, 1]], [1])
@@ -209,11 +178,6 @@ def is_shattered(family, points):
 
 def growth_function(family, k):
     """Return Pi(k), the largest number of labellings induced on k points of the domain.
-
-    Parameters
-    ----------
-    family : array of 0 and 1 of shape (m, n)
-    k : int; 0 <= k <= n
 
     Examples
     --------
@@ -229,17 +193,10 @@ def growth_function(family, k):
 def vc_dimension(family):
     """Return the size of the largest shattered set of points of a finite domain, by exhaustion.
 
-    Subsets of shattered sets are shattered, so the search stops at the first size without one.
+    Subsets of shattered sets are shattered, so the search stops at the first size without one. The
+    family is as for ``patterns``.
 
     Book: pac-learning-vc-dimension.
-
-    Parameters
-    ----------
-    family : array of 0 and 1 of shape (m, n); one row per hypothesis, one column per point
-
-    Returns
-    -------
-    int; at least 0 and at most log2 of the number of distinct rows
 
     Examples
     --------
@@ -257,28 +214,18 @@ def vc_dimension(family):
 
 
 def linear_dichotomies(X, *, intercept=True):
-    """Return all labellings 1[w^T x + b > 0] of the points, over w and b, by linear programming.
+    """Return all labellings 1[w^T x + b > 0] of at most 16 points, over w and b, one in each row.
 
     A labelling t is made if z_i^T w >= 1 where t_i = 1 and z_i^T w <= 0 where t_i = 0 is feasible,
-    with z_i = (1, x_i): any w with the right signs can be scaled to fulfil it.
+    with z_i = (1, x_i), or x_i without the intercept b: any w with the right signs can be scaled to
+    fulfil it. Linear programming decides.
 
     Book: pac-learning-linear-classifier-vc. Cover (1965) counts them in general position.
-
-    Parameters
-    ----------
-    X : array of shape (n, d); points, at most 16 of them
-    intercept : bool; whether there is an offset b; without it z_i = x_i
-
-    Returns
-    -------
-    array of int of shape (number of labellings, n); entries 0 and 1
 
     Examples
     --------
     >>> len(linear_dichotomies([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
     14
-    >>> linear_dichotomies([[1.0, 1.0], [-1.0, -1.0]], intercept=False).tolist()
-    [[0, 0], [0, 1], [1, 0]]
     """
     from scipy.optimize import linprog
 
@@ -307,24 +254,19 @@ def sauer_bound(n, d):
 
     Book: pac-learning-sauer. Sauer (1972).
 
-    Parameters
-    ----------
-    n : int; number of points
-    d : int; VC dimension
-
     Examples
     --------
     >>> sauer_bound(4, 2)
     11
     """
-    _count(n, "n", low=0)
-    return sum(math.comb(n, i) for i in range(min(n, _count(d, "d", low=0)) + 1))
+    check_count(n, "n", low=0)
+    return sum(math.comb(n, i) for i in range(min(n, check_count(d, "d", low=0)) + 1))
 
 
 def vc_log_growth(n, d):
     """Return d log(e n / d), an upper bound on the logarithm of the growth function at n >= d."""
-    _count(d, "d")
-    if _count(n, "n") < d:
+    check_count(d, "d")
+    if check_count(n, "n") < d:
         raise ValueError(
             f"n must be at least d = {d}, got {n}: below, all 2^n labellings may occur."
         )
@@ -332,31 +274,23 @@ def vc_log_growth(n, d):
 
 
 def vc_generalisation_bound(n, d, delta):
-    """Return sqrt((8 d log(2 e n / d) + 8 log(4 / delta)) / n).
+    """Return sqrt((8 d log(2 e n / d) + 8 log(4 / delta)) / n); above 1 it says nothing.
 
     With probability at least 1 - delta over an i.i.d. sample, R(f) <= R_n(f) + this for all f of a
-    class of VC dimension d at once, for the 0-1 loss.
+    class of VC dimension d at once, for the 0-1 loss and 2 n >= d.
 
     Book: pac-learning-generalization-bound. Vapnik and Chervonenkis (1971).
-
-    Parameters
-    ----------
-    n : int; sample size, with 2 n >= d
-    d : int; VC dimension, at least 1
-    delta : float; failure probability, in (0, 1)
-
-    Returns
-    -------
-    float; may exceed 1, and then says nothing
 
     Examples
     --------
     >>> round(vc_generalisation_bound(500, 10, 0.05), 3)
     0.983
     """
-    _count(n, "n")
+    check_count(n, "n")
     log_growth = vc_log_growth(2 * n, d)
-    return math.sqrt(8 * (log_growth + math.log(4 / _fraction(delta, "delta"))) / n)
+    return math.sqrt(
+        8 * (log_growth + math.log(4 / check_probability(delta, "delta", inside=True))) / n
+    )
 
 
 def vc_sample_size(epsilon, delta, d):
@@ -366,19 +300,13 @@ def vc_sample_size(epsilon, delta, d):
 
     Book: pac-learning-generalization-bound.
 
-    Parameters
-    ----------
-    epsilon : float; largest gap, in (0, 1)
-    delta : float; failure probability, in (0, 1)
-    d : int; VC dimension, at least 1
-
     Examples
     --------
     >>> vc_sample_size(0.1, 0.05, 1)
     12401
     """
-    epsilon = _fraction(epsilon, "epsilon")
-    low = high = _count(d, "d")
+    epsilon = check_probability(epsilon, "epsilon", inside=True)
+    low = high = check_count(d, "d")
     while vc_generalisation_bound(high, d, delta) > epsilon:
         low, high = high, 2 * high
         if high > 1e15:
@@ -393,15 +321,11 @@ def vc_sample_size(epsilon, delta, d):
 
 
 def sine_frequency(y):
-    """Return omega with sign(sin(omega 10^-i)) = +1 exactly where y_i = 1, for i = 1..k.
+    """Return omega with sign(sin(omega 10^-i)) = +1 exactly where y_i = 1, for i = 1..k, k <= 12.
 
     omega = pi (1 + sum over i with y_i = 0 of 10^i): one number memorises any labelling.
 
     Book: pac-learning-infinite-vc-converse. Vapnik (1998).
-
-    Parameters
-    ----------
-    y : sequence of 0 and 1; at most 12 labels, so that the digits of omega fit into a double
 
     Examples
     --------

@@ -15,7 +15,9 @@ from mllib.core.arrays import (
     check_array,
     check_result,
     check_sample_weight,
+    check_size,
     check_square,
+    check_target_length,
     check_targets,
     check_vector,
 )
@@ -23,10 +25,7 @@ from mllib.core.chunks import reduce_chunks
 from mllib.core.compiled import compiled, compiling
 from mllib.core.errors import convergence_warning
 from mllib.core.estimators import Regressor, begin_fit, check_features, check_parameters
-from mllib.core.numerics import (
-    centred_columns,
-    weighted_rows,
-)
+from mllib.core.numerics import centred_columns, weighted_rows
 from mllib.core.scalars import check_flag, check_scalar
 from mllib.core.tables import keep_names
 from mllib.least_squares import regression_chunk, solve_statistics
@@ -117,7 +116,7 @@ class SpikeSlab(NamedTuple):
 
 def _sample(X, y):
     X = check_array(X)
-    return X, check_vector(y, "y", length=len(X))
+    return X, check_size(check_vector(y, "y", length=len(X)), "y")
 
 
 def _penalty(lam, name="lam"):
@@ -125,22 +124,11 @@ def _penalty(lam, name="lam"):
 
 
 def centre(X, y):
-    """Return the sample minus its means, together with the means.
+    """Return the sample minus its means, together with the means; a ``Centred``.
 
     The offset that minimises sum_i (y_i - b - w^T x_i)^2 for given w is mean y - w^T mean x, so a
     fit of the centred sample without an offset is a fit of the sample with a free one.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
-
-    Returns
-    -------
-    Centred
-
-    References
-    ----------
     Book: ridge-and-lasso-centring.
 
     Examples
@@ -163,11 +151,8 @@ def ridge_objective(w, X, y, lam):
 
     Parameters
     ----------
-    w : array of shape (d,)
-    X : array of shape (n, d)
-    y : array of shape (n,)
-    lam : float
-        At least 0.
+    w, X, y : arrays of shape (d,), (n, d) and (n,)
+    lam : float; at least 0
 
     Examples
     --------
@@ -183,30 +168,16 @@ def ridge_objective(w, X, y, lam):
 def ridge(X, y, lam, D=None):
     """Minimise ||y - Xw||^2 + lam sum_j D_j w_j^2: w = (X^T X + lam diag(D))^{-1} X^T y.
 
+    Book: ridge-and-lasso-ridge-closed-form. Hoerl and Kennard (1970), Technometrics 12, 55-67.
+
     Parameters
     ----------
     X : array of shape (n, d)
         With n < d too: a positive penalty on every weight makes the minimiser unique.
     y : array of shape (n,)
-    lam : float
-        Above 0.
+    lam : float; above 0; so tiny that the matrix is singular to rounding, it is refused
     D : array of shape (d,), optional
         Which weights pay, all equally by default; 0 for the column of ones of an offset.
-
-    Returns
-    -------
-    array of shape (d,)
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, entries are not finite, lam <= 0, D is negative somewhere, or the
-        matrix is singular to rounding, because lam is tiny or weights that do not pay are not
-        determined.
-
-    References
-    ----------
-    Book: ridge-and-lasso-ridge-closed-form. Hoerl and Kennard (1970), Technometrics 12, 55-67.
 
     Examples
     --------
@@ -218,27 +189,10 @@ def ridge(X, y, lam, D=None):
 
 
 def ridge_from_sums(sums, lam, D=None):
-    """Return the ridge weights from sum_i x_i x_i^T and sum_i y_i x_i alone.
+    """Return the ridge weights, shape (d,), from sum_i x_i x_i^T and sum_i y_i x_i alone.
 
-    The sums of chunks of a sample add up, so the data need not be in memory together.
-
-    Parameters
-    ----------
-    sums : ProductSums
-        From ``mllib.linear_algebra.outer_product_sum``.
-    lam : float
-        Above 0.
-    D : array of shape (d,), optional
-        As in ``ridge``.
-
-    Returns
-    -------
-    array of shape (d,)
-
-    Raises
-    ------
-    ValueError
-        As ``ridge``.
+    The ``sums`` of chunks of a sample, from ``mllib.linear_algebra.outer_product_sum``, add up, so
+    the data need not be in memory together; lam and D are as in ``ridge``.
 
     Examples
     --------
@@ -267,29 +221,8 @@ def ridge_from_sums(sums, lam, D=None):
 def ridge_many(X, Y, lam):
     """Return the ridge weights of R samples of one size: w_r = (X_r^T X_r + lam I)^{-1} X_r^T y_r.
 
-    All are solved together, as repeated simulations want it; each is what ``ridge`` returns.
-
-    Parameters
-    ----------
-    X : array of shape (R, n, d)
-        One sample of inputs for each repetition.
-    Y : array of shape (R, n)
-    lam : float
-        Above 0, the same for all.
-
-    Returns
-    -------
-    array of shape (R, d)
-        One estimate per row, as ``mllib.bias_variance.parameter_mse`` takes them.
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, entries are not finite or lam <= 0.
-
-    References
-    ----------
-    Book: ridge-and-lasso-ridge-closed-form.
+    All are solved together, as repeated simulations want it: X of shape (R, n, d) and Y of shape
+    (R, n) give shape (R, d), as ``mllib.bias_variance.parameter_mse`` takes it.
 
     Examples
     --------
@@ -314,11 +247,10 @@ def _ridge_stack(X, Y, lam):
     """Return ``ridge_many`` of a few samples: all are squared, and solved as one stack."""
     n, d = X.shape[1:]
     Xt = X.transpose(0, 2, 1)
-    with np.errstate(over="ignore", invalid="ignore"):
-        A = Xt @ X if d <= n else X @ Xt  # (X^T X + lam I)^{-1} X^T = X^T (X X^T + lam I)^{-1}
-        b = Xt @ Y[..., None] if d <= n else Y[..., None]
-        diagonal = np.einsum("rii->ri", A)  # a view
-        lost = ~(lam > 1e-6 * diagonal.sum(axis=1)) | ~np.isfinite(b).all(axis=(1, 2))
+    A = Xt @ X if d <= n else X @ Xt  # (X^T X + lam I)^{-1} X^T = X^T (X X^T + lam I)^{-1}
+    b = Xt @ Y[..., None] if d <= n else Y[..., None]
+    diagonal = np.einsum("rii->ri", A)  # a view
+    lost = lam <= 1e-6 * diagonal.sum(axis=1)
     diagonal += lam
     A[lost], diagonal[lost] = 0.0, 1.0
     u = np.linalg.solve(A, b)
@@ -334,20 +266,6 @@ def augment(X, y, lam):
     The sum of squared residuals of the taller sample is ||y - Xw||^2 + lam ||w||^2, so plain least
     squares on it is ridge.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
-    lam : float
-        Above 0.
-
-    Returns
-    -------
-    X_aug : array of shape (n + d, d)
-    y_aug : array of shape (n + d,)
-
-    References
-    ----------
     Book: ridge-and-lasso-augmented-data.
 
     Examples
@@ -375,25 +293,16 @@ def ridge_svd(X, y, lam):
     One decomposition serves all penalties, and X is not squared. At lam = 0 it is the shortest of
     all least squares solutions, the limit of ridge as lam falls to 0.
 
+    Book: ridge-and-lasso-ridge-shrinkage-svd.
+
     Parameters
     ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
-    lam : float or array of shape (m,)
-        At least 0.
+    X, y : arrays of shape (n, d) and (n,)
+    lam : float or array of shape (m,); at least 0
 
     Returns
     -------
     array of shape (d,), or (m, d) for m penalties
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, entries are not finite or lam < 0.
-
-    References
-    ----------
-    Book: ridge-and-lasso-ridge-shrinkage-svd.
 
     Examples
     --------
@@ -415,19 +324,16 @@ def shrinkage_factors(X, lam):
 
     Their sum is the trace of the hat matrix, the effective number of parameters.
 
+    Book: ridge-and-lasso-ridge-shrinkage-svd.
+
     Parameters
     ----------
     X : array of shape (n, d)
-    lam : float
-        Above 0.
+    lam : float; above 0
 
     Returns
     -------
     array of shape (min(n, d),), decreasing, in [0, 1); 1 where rounding loses lam
-
-    References
-    ----------
-    Book: ridge-and-lasso-ridge-shrinkage-svd.
 
     Examples
     --------
@@ -445,24 +351,18 @@ def bias_variance(X, w_star, lam, sigma2):
 
     With A = X^T X + lam I: bias = -lam A^{-1} w*, covariance = sigma2 A^{-1} X^T X A^{-1}.
 
+    Book: ridge-and-lasso-ridge-bias.
+
     Parameters
     ----------
-    X : array of shape (n, d)
-        Taken as fixed.
-    w_star : array of shape (d,)
-        The true weights.
-    lam : float
-        Above 0.
-    sigma2 : float
-        Variance of the noise, at least 0.
+    X : array of shape (n, d); taken as fixed
+    w_star : array of shape (d,); the true weights
+    lam : float; above 0
+    sigma2 : float; variance of the noise, at least 0
 
     Returns
     -------
     RidgeMoments
-
-    References
-    ----------
-    Book: ridge-and-lasso-ridge-bias.
 
     Examples
     --------
@@ -490,8 +390,7 @@ def soft_threshold(z, t):
     Parameters
     ----------
     z : float or array
-    t : float
-        At least 0.
+    t : float; at least 0
 
     Examples
     --------
@@ -508,11 +407,8 @@ def lasso_objective(w, X, y, lam):
 
     Parameters
     ----------
-    w : array of shape (d,)
-    X : array of shape (n, d)
-    y : array of shape (n,)
-    lam : float
-        At least 0.
+    w, X, y : arrays of shape (d,), (n, d) and (n,)
+    lam : float; at least 0
 
     Examples
     --------
@@ -530,21 +426,16 @@ def lasso_kkt(w, X, y, lam):
 
     With g = 2 X^T (y - Xw): |g_j - lam sign(w_j)| where w_j != 0, max(|g_j| - lam, 0) elsewhere.
 
+    Book: ridge-and-lasso-lasso-optimality.
+
     Parameters
     ----------
-    w : array of shape (d,)
-    X : array of shape (n, d)
-    y : array of shape (n,)
-    lam : float
-        At least 0.
+    w, X, y : arrays of shape (d,), (n, d) and (n,)
+    lam : float; at least 0
 
     Returns
     -------
     array of shape (d,)
-
-    References
-    ----------
-    Book: ridge-and-lasso-lasso-optimality.
 
     Examples
     --------
@@ -564,21 +455,12 @@ def lasso_gap(w, X, y, lam):
     Every vector v with |2 X^T v| <= lam in each entry gives min J >= ||y||^2 - ||y - v||^2; here v
     is the residual, scaled down until it is allowed.
 
+    Book: ridge-and-lasso-lasso-dual.
+
     Parameters
     ----------
-    w : array of shape (d,)
-    X : array of shape (n, d)
-    y : array of shape (n,)
-    lam : float
-        Above 0.
-
-    Returns
-    -------
-    float
-
-    References
-    ----------
-    Book: ridge-and-lasso-lasso-dual.
+    w, X, y : arrays of shape (d,), (n, d) and (n,)
+    lam : float; above 0
 
     Examples
     --------
@@ -617,38 +499,22 @@ def _descend(XT, q, w, r, lam):
 
 
 def lasso(X, y, lam, *, w0=None, tol=1e-12, max_iter=10_000):
-    """Minimise ||y - Xw||^2 + lam ||w||_1, one coordinate at a time.
+    """Minimise ||y - Xw||^2 + lam ||w||_1, one coordinate at a time; a ``LassoRun``.
 
     With r the residual, w_j moves to soft_threshold(x_j^T r + ||x_j||^2 w_j, lam/2) / ||x_j||^2,
     the minimiser along it; a column of zeros keeps the weight 0. The run ends when the duality gap
     is at most tol ||y||^2.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
-    lam : float
-        Above 0.
-    w0 : array of shape (d,), optional
-        Where to start, 0 by default.
-    tol : float
-        Tolerance on the gap, relative to ||y||^2.
-    max_iter : int
-        Passes through the coordinates at most; running out warns.
-
-    Returns
-    -------
-    LassoRun
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, entries are not finite, or lam <= 0.
-
-    References
-    ----------
     Book: ridge-and-lasso-coordinate-descent. Friedman, Hastie, Hoefling and Tibshirani (2007),
     Annals of Applied Statistics 1, 302-332.
+
+    Parameters
+    ----------
+    X, y : arrays of shape (n, d) and (n,)
+    lam : float; above 0
+    w0 : array of shape (d,), optional; where to start, 0 by default
+    tol : float; tolerance on the gap, relative to ||y||^2
+    max_iter : int; passes through the coordinates at most; running out warns
 
     Examples
     --------
@@ -687,25 +553,16 @@ def sweep(T, k):
     least squares weights (X_A^T X_A)^{-1} X_A^T y in the last column of A, and beside the other
     rows the products x_j^T r with the residual r of that fit.
 
+    Book: ridge-and-lasso-sweep. Goodnight (1979), The American Statistician 33, 149-158.
+
     Parameters
     ----------
-    T : array of shape (m, m)
-        Symmetric; it is not changed.
-    k : int
-        A row with T_kk != 0: above 0 it joins A, below 0 it leaves.
+    T : array of shape (m, m); symmetric; it is not changed
+    k : int; A row with T_kk != 0: above 0 it joins A, below 0 it leaves
 
     Returns
     -------
     array of shape (m, m), symmetric
-
-    Raises
-    ------
-    ValueError
-        If T is not symmetric, k is not one of its rows, or T_kk = 0.
-
-    References
-    ----------
-    Book: ridge-and-lasso-sweep. Goodnight (1979), The American Statistician 33, 149-158.
 
     Examples
     --------
@@ -761,32 +618,22 @@ def lars_path(X, y, *, lam_min=0.0, drop=True, max_kinks=None):
     lam/2, or leaves, since its weight reaches 0. Of the table of all inner products, swept over A,
     the compiled loop keeps the rows of A; without numba the whole table is swept.
 
+    Book: ridge-and-lasso-lars-path. Osborne, Presnell and Turlach (2000); Efron, Hastie, Johnstone
+    and Tibshirani (2004), Annals of Statistics 32, 407-499.
+
     Parameters
     ----------
     X : array of shape (n, d)
-    y : array of shape (n,)
-        Centre both first if the model has an offset.
-    lam_min : float
-        Where to stop, at least 0.
+    y : array of shape (n,); centre both first if the model has an offset
+    lam_min : float; where to stop, at least 0
     drop : bool
         Whether variables may leave. Without it the path is least angle regression, which differs
         from the lasso from the first weight that changes sign.
-    max_kinks : int, optional
-        Kinks at most, 100 + 50 d by default; running out warns.
+    max_kinks : int, optional; kinks at most, 100 + 50 d by default; running out warns
 
     Returns
     -------
     LassoPath
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, entries are not finite, or lam_min < 0.
-
-    References
-    ----------
-    Book: ridge-and-lasso-lars-path. Osborne, Presnell and Turlach (2000); Efron, Hastie, Johnstone
-    and Tibshirani (2004), Annals of Statistics 32, 407-499.
 
     Examples
     --------
@@ -799,15 +646,10 @@ def lars_path(X, y, *, lam_min=0.0, drop=True, max_kinks=None):
     most = 100 + 50 * X.shape[1] if max_kinks is None else max_kinks
     check_scalar(most, "max_kinks", low=1, integer=True)
     check_flag(drop, "drop")
-    (A, unit), (t, y_unit) = _small_in_units(X), _small_in_units(y)
-    mu_min = lam_min / 2 / unit / y_unit
     if compiling():
-        path = _swept_homotopy(A, t, mu_min, drop, most)
+        path = _swept_homotopy(X, y, lam_min / 2, drop, most)
     else:
-        path = _homotopy(outer_product_sum(A, t), mu_min, drop, most)
-    if unit * y_unit != 1:
-        lam, W = path.lam * unit * y_unit, path.W * (y_unit / unit)
-        path = path._replace(lam=lam, W=W)
+        path = _homotopy(outer_product_sum(X, y), lam_min / 2, drop, most)
     if not path.complete:
         convergence_warning(
             f"lars_path used all {most} kinks and is at lam = {path.lam[-1]:.3g}, above lam_min = "
@@ -973,7 +815,7 @@ def _follow(X, S, b, s, norms, mu, ends, drop, lam, W, events):
 
 def _swept_homotopy(X, y, mu_min, drop, most):
     """Return the same as ``_homotopy``, by a compiled loop; 50 kinks later the table is new."""
-    norms, b, c = _squares(X, y)
+    norms, b, c = np.einsum("ij,ij->j", X, X), X.T @ y, y @ y
     S = X.T @ X if len(X) >= len(b) else np.empty((0, len(b)))
     s, mu, done, parts = np.zeros(len(b)), np.inf, False, []
     ends = np.array([max(mu_min, 8 * _EPS * np.sqrt(norms.max() * c)), mu_min])
@@ -988,15 +830,6 @@ def _swept_homotopy(X, y, mu_min, drop, most):
     return LassoPath(lam, W, entered, bool(done))
 
 
-def _squares(X, y):
-    """Return the squared norms of the columns, X^T y and y^T y, if they are finite."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        norms, b, c = np.einsum("ij,ij->j", X, X), X.T @ y, y @ y
-    if not (np.isfinite(norms).all() and np.isfinite(b).all() and np.isfinite(c)):
-        raise ValueError("X and y are too large to be squared: divide them by a larger unit.")
-    return norms, b, c
-
-
 def path_at(path, lam):
     """Return the weights of a path at any penalty, on the straight line between two kinks.
 
@@ -1009,11 +842,6 @@ def path_at(path, lam):
     Returns
     -------
     array of shape (d,), or (m, d) for m penalties
-
-    Raises
-    ------
-    ValueError
-        If path is none, or lam lies below it.
 
     Examples
     --------
@@ -1039,35 +867,19 @@ def path_at(path, lam):
 
 
 def spike_slab_posterior(x, y, *, sigma2, tau2, prob):
-    """Return the posterior of w in y = x w + noise when w may be exactly zero.
+    """Return the posterior of w in y = x w + noise when w may be exactly zero; a ``SpikeSlab``.
 
     Prior: w = 0 with probability 1 - prob, else w ~ N(0, tau2). Noise: N(0, sigma2 I). All that
     matters of the data is z = x^T y / ||x||^2 ~ N(w, v), v = sigma2 / ||x||^2, and the odds of
     inclusion are prob N(z; 0, tau2 + v) against (1 - prob) N(z; 0, v).
 
+    Book: ridge-and-lasso-spike-and-slab. Mitchell and Beauchamp (1988), JASA 83, 1023-1032.
+
     Parameters
     ----------
     x, y : arrays of shape (n,)
-    sigma2 : float
-        Variance of the noise, above 0.
-    tau2 : float
-        Variance of the slab, above 0.
-    prob : float
-        Prior probability that the weight is not zero, in (0, 1).
-
-    Returns
-    -------
-    SpikeSlab
-
-    Raises
-    ------
-    ValueError
-        If x and y differ in length, x = 0 throughout, a parameter is out of its range, or the
-        variances differ so much that one is lost beside the other.
-
-    References
-    ----------
-    Book: ridge-and-lasso-spike-and-slab. Mitchell and Beauchamp (1988), JASA 83, 1023-1032.
+    sigma2, tau2 : float; variances of the noise and of the slab, above 0
+    prob : float; prior probability that the weight is not zero, in (0, 1)
 
     Examples
     --------
@@ -1098,47 +910,13 @@ def spike_slab_posterior(x, y, *, sigma2, tau2, prob):
 # Estimators ----------------------------------------------------------------------------------
 
 
-def _in_units(a):
-    """Return a / u and u: 1, or a power of two near the largest entry if squares could overflow."""
-    power = int(np.frexp(max(a.max(), -a.min()))[1])
-    if abs(power) <= 200:
-        return a, 1.0
-    unit = float(np.ldexp(1.0, int(np.clip(power, -1000, 1000))))
-    return a / unit, unit
-
-
-def _small_in_units(a):
-    """Return the same for entries so small that squares vanish; large ones are left as they are."""
-    scaled, unit = _in_units(a)
-    return (scaled, unit) if unit < 1 else (a, 1.0)
-
-
-def _fast_ridge(X, y, lam):
-    """Return the ridge weights from the smaller of X^T X and X X^T, or by the SVD if lam is tiny.
-
-    Cholesky loses as many digits as its matrix has condition number; below 1e-6 of the trace the
-    singular values are worth their time.
-    """
-    n, d = X.shape
-    K = X.T @ X if d <= n else X @ X.T
-    if not lam > 1e-6 * np.trace(K):
-        return ridge_svd(X, y, lam)
-    factor = cho_factor(K + lam * np.eye(len(K)), lower=True, overwrite_a=True, check_finite=False)
-    return cho_solve(factor, X.T @ y) if d <= n else X.T @ cho_solve(factor, y)
-
-
 class _Linear(Regressor):
     """What the linear models share: a fit of the centred sample, and the offset afterwards."""
 
     def _centred(self, X, y, sample_weight):
         X, y = check_array(X), check_targets(y, type(self).__name__)
-        if len(X) != len(y):
-            raise ValueError(
-                f"Found input variables with inconsistent numbers of samples: X has {len(X)} rows, "
-                f"y has {len(y)} entries."
-            )
+        check_target_length(X, y)
         _penalty(self.lam)
-        check_flag(self.fit_intercept, "fit_intercept")
         s = check_sample_weight(sample_weight, len(X))
         if s is not None:
             return Centred(*weighted_rows(X, y, s, bool(self.fit_intercept)))
@@ -1163,21 +941,17 @@ class Ridge(_Linear):
 
     The weights s_i are 1 unless given.
 
+    Book: ridge-and-lasso-ridge-closed-form, ridge-and-lasso-centring.
+
     Parameters
     ----------
-    lam : float
-        Above 0; the same number as ``alpha`` of scikit-learn's Ridge.
-    fit_intercept : bool
-        Whether there is an offset b; it is never penalised.
+    lam : float; above 0; the same number as ``alpha`` of scikit-learn's Ridge
+    fit_intercept : bool; whether there is an offset b; it is never penalised
 
     Attributes
     ----------
     coef_ : array of shape (d,)
     intercept_ : float
-
-    References
-    ----------
-    Book: ridge-and-lasso-ridge-closed-form, ridge-and-lasso-centring.
 
     Examples
     --------
@@ -1194,11 +968,7 @@ class Ridge(_Linear):
         """Fit to X of shape (n, d) and y of shape (n,); a whole weight counts a row that often."""
         begin_fit(self, X)
         data = self._centred(X, y, sample_weight)
-        A, unit = _in_units(data.X)
-        if unit < 1 and not np.isfinite(float(self.lam) / unit / unit):
-            A, unit = data.X, 1.0  # so small beside lam that squares that vanish do not matter
-        w = _fast_ridge(A, data.y, float(self.lam) / unit / unit) / unit
-        return self._store(w, data)
+        return self._store(_ridge_stack(data.X[None], data.y[None], float(self.lam))[0], data)
 
     def fit_chunks(self, chunks, workers=1):
         """Fit to chunks (X, y) or (X, y, sample_weight), one after the other; return self.
@@ -1225,31 +995,22 @@ class Lasso(_Linear):
     exact; beyond that, and if the path's rounding shows in the duality gap, coordinates descend
     until the gap is small.
 
+    Book: ridge-and-lasso-lars-path, ridge-and-lasso-coordinate-descent.
+
     Parameters
     ----------
-    lam : float
-        Above 0; 2 n times the ``alpha`` of scikit-learn's Lasso.
-    fit_intercept : bool
-        Whether there is an offset b; it is never penalised.
-    tol : float
-        Tolerance on the duality gap, relative to the sum of squares of the centred y.
-    max_iter : int
-        Passes of coordinate descent at most.
+    lam : float; above 0; 2 n times the ``alpha`` of scikit-learn's Lasso
+    fit_intercept : bool; whether there is an offset b; it is never penalised
+    tol : float; tolerance on the duality gap, relative to the sum of squares of the centred y
+    max_iter : int; passes of coordinate descent at most
 
     Attributes
     ----------
-    coef_ : array of shape (d,)
-        With exact zeros.
+    coef_ : array of shape (d,); with exact zeros
     intercept_ : float
-    gap_ : float
-        How far the objective can be above its minimum, at most.
+    gap_ : float; how far the objective can be above its minimum, at most
     converged_ : bool
-    n_iter_ : int
-        Kinks of the path, or passes of coordinate descent.
-
-    References
-    ----------
-    Book: ridge-and-lasso-lars-path, ridge-and-lasso-coordinate-descent.
+    n_iter_ : int; kinks of the path, or passes of coordinate descent
 
     Examples
     --------
@@ -1268,28 +1029,21 @@ class Lasso(_Linear):
         """Fit to X of shape (n, d) and y of shape (n,); a whole weight counts a row that often."""
         begin_fit(self, X)
         data = self._centred(X, y, sample_weight)
-        check_scalar(self.tol, "tol", low=0)
-        check_scalar(self.max_iter, "max_iter", low=1, integer=True)
-        (A, unit), (t, y_unit) = _in_units(data.X), _in_units(data.y)
-        lam = min(float(self.lam) / unit / y_unit, 1e300)  # with either all weights are 0
-        w, self.n_iter_, self.gap_ = _fast_lasso(A, t, lam, self.tol, self.max_iter)
-        self.converged_ = bool(self.gap_ <= self.tol * (t @ t))
-        self.gap_ *= y_unit  # twice: a power that is no number of the machine raises
-        self.gap_ *= y_unit
-        return self._store(w * (y_unit / unit), data)
+        w, self.n_iter_, self.gap_ = self._solve(data.X, data.y, float(self.lam))
+        self.converged_ = bool(self.gap_ <= self.tol * (data.y @ data.y))
+        return self._store(w, data)
 
-
-def _fast_lasso(X, y, lam, tol, max_iter):
-    """Return (w, iterations, gap): along the path, or by descent if there are many features."""
-    w0 = np.zeros(X.shape[1])
-    gap = lasso_gap(w0, X, y, lam)
-    if gap <= tol * (y @ y):
-        return w0, 1, gap
-    if len(w0) <= (1000 if compiling() else 100):
-        path = lars_path(X, y, lam_min=min(lam, 2 * np.abs(X.T @ y).max()))
-        w0 = path.W[-1]
-        gap = lasso_gap(w0, X, y, lam)
-        if gap <= tol * (y @ y):
-            return w0, len(path.lam), gap
-    run = lasso(X, y, lam, w0=w0, tol=tol, max_iter=max_iter)
-    return run.w, run.n_iter, run.gap
+    def _solve(self, X, y, lam):
+        """Return (w, iterations, gap): along the path, or by descent if there are many features."""
+        w, enough = np.zeros(X.shape[1]), self.tol * (y @ y)
+        gap = _gap(w, X, y, lam, y)
+        if gap <= enough:
+            return w, 1, gap
+        if len(w) <= (1000 if compiling() else 100):
+            path = lars_path(X, y, lam_min=min(lam, 2 * np.abs(X.T @ y).max()))
+            w = path.W[-1]
+            gap = _gap(w, X, y, lam, y - X @ w)
+            if gap <= enough:
+                return w, len(path.lam), gap
+        run = lasso(X, y, lam, w0=w, tol=self.tol, max_iter=self.max_iter)
+        return run.w, run.n_iter, run.gap

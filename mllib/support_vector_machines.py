@@ -2,18 +2,24 @@
 
 Chapter: Kernels and margins, *Support vector machines*. Main references: Boser, Guyon and Vapnik
 (1992), Cortes and Vapnik (1995); Platt (1998) and Fan, Chen and Lin (2005) for the solver.
+
+Everywhere the labels y, shape (n,), are -1 and +1; K, shape (n, n), holds k(x_i, x_j); alpha, shape
+(n,), are the multipliers of the margin constraints, f_i = sum_j alpha_j y_j K_ij + b the scores;
+and C > 0 is the price of a unit of slack, inf for the hard margin.
 """
 
-from functools import partial
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dposv
+from scipy.optimize import brentq
 
 from mllib.core.arrays import (
     check_array,
-    check_kernel_values,
+    check_sample_weight,
     check_signs,
+    check_size,
     check_square,
     check_vector,
     check_weighted_X_y,
@@ -24,13 +30,7 @@ from mllib.core.errors import convergence_warning
 from mllib.core.estimators import Classifier, begin_fit, check_features
 from mllib.core.scalars import check_choice, check_scalar
 from mllib.decision_theory import add_intercept, hinge
-from mllib.kernels import (
-    check_psd,
-    default_width,
-    linear_kernel,
-    polynomial_kernel,
-    rbf_kernel,
-)
+from mllib.kernels import check_psd, chosen_kernel, rbf_kernel
 from mllib.perceptron import separating_weights
 
 __all__ = [
@@ -142,8 +142,23 @@ def _check_offset(b):
     check_scalar(b, "b", low=-np.inf, high=np.inf, open_low=True, open_high=True)
 
 
-def _check_gram(K, y):
-    return check_square(K, "K", size=len(y), symmetric=True)
+def _check_solution(K, y, alpha, C=np.inf, b=0.0):
+    """Return K, y and alpha of one problem; C and b are checked too."""
+    y = check_signs(y)
+    K = check_square(K, "K", size=len(y), symmetric=True)
+    _check_C(C, hard=True)
+    _check_offset(b)
+    return K, y, check_vector(alpha, "alpha", length=len(y))
+
+
+def _check_plane(w, b, X):
+    """Return X, w and the length of w, which must not be 0."""
+    X = check_array(X)
+    w = check_size(check_vector(w, "w", length=X.shape[1]), "w")
+    _check_offset(b)
+    if not w.any():
+        raise ValueError("w must not be zero: w = 0 describes no hyperplane.")
+    return X, w, float(np.linalg.norm(w))
 
 
 def _price_too_high():
@@ -164,27 +179,10 @@ def _not_separable(where):
 
 
 def distance_to_plane(X, w, b):
-    """Return |w^T x_i + b| / ||w||, the distance of each row of X to the hyperplane.
+    """Return |w^T x_i + b| / ||w||, the distance of each row of X to the hyperplane, shape (n,).
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    w : array of shape (d,)
-        Not zero.
-    b : float
+    In units of the inputs. w must not be 0: then there is no hyperplane.
 
-    Returns
-    -------
-    array of shape (n,)
-        In units of the inputs.
-
-    Raises
-    ------
-    ValueError
-        If w is zero: then there is no hyperplane.
-
-    References
-    ----------
     Book: support-vector-machines-hyperplane-distances.
 
     Examples
@@ -192,23 +190,16 @@ def distance_to_plane(X, w, b):
     >>> distance_to_plane([[0.0, 0.0], [3.0, 4.0]], [3.0, 4.0], -5.0)
     array([1., 4.])
     """
-    X = check_array(X)
-    w, length = _check_normal(w, X.shape[1])
-    _check_offset(b)
+    X, w, length = _check_plane(w, b, X)
     return np.abs(X @ (w / length) + b / length)
-
-
-def _check_normal(w, d):
-    """Return w and its length, whose square neither under- nor overflows."""
-    w = check_vector(w, "w", length=d)
-    size = np.abs(w).max()
-    if size == 0:
-        raise ValueError("w must not be zero: w = 0 describes no hyperplane.")
-    return w, float(size * np.linalg.norm(w / size))
 
 
 def margin(w, b, X, y):
     """Return the functional margin min_i y_i (w^T x_i + b) and the geometric one, over ||w||.
+
+    Both are negative as soon as one example is misclassified.
+
+    Book: support-vector-machines-margin.
 
     Parameters
     ----------
@@ -217,26 +208,14 @@ def margin(w, b, X, y):
     b : float
     X : array of shape (n, d)
     y : array of shape (n,)
-        Labels -1 and +1.
-
-    Returns
-    -------
-    Margin
-        Both negative as soon as one example is misclassified.
-
-    References
-    ----------
-    Book: support-vector-machines-margin.
 
     Examples
     --------
     >>> margin([2.0, 0.0], 0.0, [[-1.0, 0.0], [2.0, 5.0]], [-1, 1])
     Margin(functional=2.0, geometric=1.0)
     """
-    X = check_array(X)
-    y, (w, length) = check_signs(y, len(X)), _check_normal(w, X.shape[1])
-    _check_offset(b)
-    gamma = float(np.min(y * (X @ w + b)))
+    X, w, length = _check_plane(w, b, X)
+    gamma = float(np.min(check_signs(y, len(X)) * (X @ w + b)))
     return Margin(gamma, gamma / length)
 
 
@@ -245,12 +224,8 @@ def geometric_margin(w, b, X, y):
 
     Parameters
     ----------
-    w : array of shape (d,)
-        Not zero.
-    b : float
-    X : array of shape (n, d)
-    y : array of shape (n,)
-        Labels -1 and +1.
+    w, b, X, y :
+        As in ``margin``.
     """
     return margin(w, b, X, y).geometric
 
@@ -261,20 +236,13 @@ def geometric_margin(w, b, X, y):
 def hinge_objective(w, b, X, y, C):
     """Return ||w||^2 / 2 + C sum_i [1 - y_i (w^T x_i + b)]_+, the soft-margin objective.
 
+    Book: support-vector-machines-hinge-form. Cortes and Vapnik (1995).
+
     Parameters
     ----------
-    w : array of shape (d,)
-    b : float
-        Not penalised.
-    X : array of shape (n, d)
-    y : array of shape (n,)
-        Labels -1 and +1.
+    w, b, X, y :
+        As in ``margin``; w may be 0.
     C : float
-        Price of a unit of slack, above 0.
-
-    References
-    ----------
-    Book: support-vector-machines-hinge-form. Cortes and Vapnik (1995).
 
     Examples
     --------
@@ -299,28 +267,21 @@ def _primal_value(norm2, f, y, C):
 def primal_objective(alpha, b, K, y, C):
     """Return ||w||^2 / 2 + C sum_i [1 - y_i f_i]_+ for w = sum_i alpha_i y_i phi(x_i).
 
-    f_i = sum_j alpha_j y_j K_ij + b. For C = inf, (w, b) is first scaled to min_i y_i f_i = 1;
-    the value is inf if an example is misclassified.
+    For C = inf, (w, b) is first scaled to min_i y_i f_i = 1; the value is inf if an example is
+    misclassified.
+
+    Book: support-vector-machines-hinge-form.
 
     Parameters
     ----------
     alpha : array of shape (n,)
+        Dual feasible if 0 <= alpha_i <= C and sum_i alpha_i y_i = 0.
     b : float
     K : array of shape (n, n)
-        K_ij = k(x_i, x_j).
     y : array of shape (n,)
-        Labels -1 and +1.
     C : float
-        Above 0; inf for the hard margin.
-
-    References
-    ----------
-    Book: support-vector-machines-hinge-form.
     """
-    y = check_signs(y)
-    K, alpha = _check_gram(K, y), check_vector(alpha, "alpha", length=len(y))
-    _check_offset(b)
-    _check_C(C, hard=True)
+    K, y, alpha = _check_solution(K, y, alpha, C, b)
     g = K @ (alpha * y)
     return _primal_value((alpha * y) @ g, g + b, y, C)
 
@@ -328,17 +289,6 @@ def primal_objective(alpha, b, K, y, C):
 def dual_objective(alpha, K, y):
     """Return sum_i alpha_i - sum_ij alpha_i alpha_j y_i y_j K_ij / 2.
 
-    Parameters
-    ----------
-    alpha : array of shape (n,)
-        Multipliers; dual feasible if 0 <= alpha_i <= C and sum_i alpha_i y_i = 0.
-    K : array of shape (n, n)
-        K_ij = k(x_i, x_j).
-    y : array of shape (n,)
-        Labels -1 and +1.
-
-    References
-    ----------
     Book: support-vector-machines-soft-dual.
 
     Examples
@@ -346,8 +296,7 @@ def dual_objective(alpha, K, y):
     >>> dual_objective([0.5, 0.5], [[1.0, -1.0], [-1.0, 1.0]], [-1, 1])
     0.5
     """
-    y = check_signs(y)
-    K, alpha = _check_gram(K, y), check_vector(alpha, "alpha", length=len(y))
+    K, y, alpha = _check_solution(K, y, alpha)
     return float(alpha.sum() - 0.5 * (alpha * y) @ K @ (alpha * y))
 
 
@@ -357,19 +306,12 @@ def duality_gap(alpha, b, K, y, C):
     It equals sum_i alpha_i (y_i f_i - 1 + xi_i) + sum_i (C - alpha_i) xi_i, so it is 0 exactly
     where complementary slackness holds.
 
+    Book: support-vector-machines-gap.
+
     Parameters
     ----------
-    alpha : array of shape (n,)
-    b : float
-    K : array of shape (n, n)
-    y : array of shape (n,)
-        Labels -1 and +1.
-    C : float
-        Above 0; inf for the hard margin.
-
-    References
-    ----------
-    Book: support-vector-machines-gap.
+    alpha, b, K, y, C :
+        As in ``primal_objective``.
 
     Examples
     --------
@@ -382,33 +324,19 @@ def duality_gap(alpha, b, K, y, C):
 def kkt_residuals(alpha, b, K, y, C):
     """Return by how much alpha and b miss the Karush-Kuhn-Tucker conditions.
 
+    Book: support-vector-machines-svm-complementary-slackness.
+
     Parameters
     ----------
-    alpha : array of shape (n,)
-    b : float
-    K : array of shape (n, n)
-    y : array of shape (n,)
-        Labels -1 and +1.
-    C : float
-        Above 0; inf for the hard margin.
-
-    Returns
-    -------
-    KKTResiduals
-
-    References
-    ----------
-    Book: support-vector-machines-svm-complementary-slackness.
+    alpha, b, K, y, C :
+        As in ``primal_objective``.
 
     Examples
     --------
     >>> kkt_residuals([0.5, 0.5], 0.0, [[1.0, -1.0], [-1.0, 1.0]], [-1, 1], C=1.0)
     KKTResiduals(primal=0.0, box=0.0, balance=0.0, margin=0.0, slack=0.0)
     """
-    y = check_signs(y)
-    K, alpha = _check_gram(K, y), check_vector(alpha, "alpha", length=len(y))
-    _check_offset(b)
-    _check_C(C, hard=True)
+    K, y, alpha = _check_solution(K, y, alpha, C, b)
     m = y * (K @ (alpha * y) + b)
     hard = np.isinf(C)
     xi = np.zeros(len(y)) if hard else hinge(m)
@@ -437,10 +365,7 @@ def _rounding(alpha, C):
 
 def _bracket(alpha, F, y, C, tol=0.0):
     up, low = _up_low(alpha, y, C, tol)
-    return (
-        float(np.max(F[up], initial=-np.inf)),
-        float(np.min(F[low], initial=np.inf)),
-    )
+    return float(np.max(F[up], initial=-np.inf)), float(np.min(F[low], initial=np.inf))
 
 
 def offset_bracket(alpha, K, y, C):
@@ -451,36 +376,27 @@ def offset_bracket(alpha, K, y, C):
     shrink. At the optimum low <= high, with equality if some 0 < alpha_i < C; low > high means
     that alpha is not optimal.
 
+    Book: support-vector-machines-bias-recovery. Keerthi et al. (2001).
+
     Parameters
     ----------
-    alpha : array of shape (n,)
-    K : array of shape (n, n)
-    y : array of shape (n,)
-        Labels -1 and +1.
-    C : float
-        Above 0; inf for the hard margin.
-
-    References
-    ----------
-    Book: support-vector-machines-bias-recovery. Keerthi et al. (2001).
+    alpha, K, y, C :
+        As in ``primal_objective``.
 
     Examples
     --------
     >>> offset_bracket([0.1, 0.1], [[1.0, -1.0], [-1.0, 1.0]], [-1, 1], C=0.1)
     (-0.8, 0.8)
     """
-    y = check_signs(y)
+    K, y, alpha = _check_solution(K, y, alpha, C)
     _check_two_sides(y)
-    K, alpha = _check_gram(K, y), check_vector(alpha, "alpha", length=len(y))
-    _check_C(C, hard=True)
     return _bracket(alpha, y - K @ (alpha * y), y, C, _rounding(alpha, C))
 
 
-def _offset(alpha, F, y, C, tol=0.0):
+def _offset(alpha, F, y, C):
+    tol = _rounding(alpha, C)
     free = (alpha > tol) & (alpha < C - tol)
-    if free.any():
-        return float(F[free].mean())
-    return float(np.mean(_bracket(alpha, F, y, C, tol)))
+    return float(np.mean(F[free] if free.any() else _bracket(alpha, F, y, C, tol)))
 
 
 def recover_offset(alpha, K, y, C):
@@ -488,54 +404,37 @@ def recover_offset(alpha, K, y, C):
 
     If there are none, the midpoint of ``offset_bracket``.
 
+    Book: support-vector-machines-bias-recovery.
+
     Parameters
     ----------
-    alpha : array of shape (n,)
-    K : array of shape (n, n)
-    y : array of shape (n,)
-        Labels -1 and +1.
-    C : float
-        Above 0; inf for the hard margin.
-
-    References
-    ----------
-    Book: support-vector-machines-bias-recovery.
+    alpha, K, y, C :
+        As in ``primal_objective``.
 
     Examples
     --------
     >>> recover_offset([0.5, 0.5], [[1.0, -1.0], [-1.0, 1.0]], [-1, 1], C=1.0)
     0.0
     """
-    y = check_signs(y)
+    K, y, alpha = _check_solution(K, y, alpha, C)
     _check_two_sides(y)
-    K, alpha = _check_gram(K, y), check_vector(alpha, "alpha", length=len(y))
-    _check_C(C, hard=True)
-    return _offset(alpha, y - K @ (alpha * y), y, C, _rounding(alpha, C))
+    return _offset(alpha, y - K @ (alpha * y), y, C)
 
 
 def support_vectors(alpha, f, y, C, *, tol=1e-6):
     """Sort the examples with alpha_i > 0: on the margin, inside it, or misclassified.
 
+    Book: support-vector-machines-support-vectors.
+
     Parameters
     ----------
-    alpha : array of shape (n,)
+    alpha, y, C :
+        As in ``primal_objective``.
     f : array of shape (n,)
         Scores of the training examples.
-    y : array of shape (n,)
-        Labels -1 and +1.
-    C : float
-        Above 0; inf for the hard margin.
     tol : float
         How far y_i f_i may be below 1 and still count as on the margin; a free multiplier,
         0 < alpha_i < C, is on the margin in any case.
-
-    Returns
-    -------
-    SupportVectors
-
-    References
-    ----------
-    Book: support-vector-machines-support-vectors.
 
     Examples
     --------
@@ -571,38 +470,24 @@ def smo(K, y, C=1.0, *, tol=1e-6, max_iter=100_000):
     the largest gain, moves y_i alpha_i up and y_j alpha_j down by the same t, and stops t at the
     box. F_i = y_i - sum_j alpha_j y_j K_ij is the offset at which example i has score y_i.
 
+    Book: support-vector-machines-smo. Platt (1998); Fan, Chen and Lin (2005), working set
+    selection 2.
+
     Parameters
     ----------
     K : array of shape (n, n)
-        K_ij = k(x_i, x_j), positive semi-definite.
+        Positive semi-definite.
     y : array of shape (n,)
-        Labels -1 and +1, both present.
+        Both labels present; for C = inf the classes must be separable.
     C : float
-        Above 0; inf for the hard margin.
     tol : float
         Stop when no pair violates the optimality condition by more, in units of the score.
     max_iter : int
-        Steps at most.
+        Steps; fewer than n cut a run short on purpose, without a warning.
 
     Returns
     -------
     SMORun
-
-    Raises
-    ------
-    ValueError
-        If K is not square, symmetric and positive semi-definite, if y has one class, if C <= 0,
-        or if C = inf and the classes are not separable.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If max_iter is reached; fewer steps than examples cut a run short on purpose.
-
-    References
-    ----------
-    Book: support-vector-machines-smo. Platt (1998); Fan, Chen and Lin (2005), working set
-    selection 2.
 
     Examples
     --------
@@ -610,8 +495,12 @@ def smo(K, y, C=1.0, *, tol=1e-6, max_iter=100_000):
     >>> run.alpha, run.b, run.gap
     (array([0.5, 0.5]), 0.0, 0.0)
     """
-    K, y = _check_problem(K, y, C, tol, max_iter)
-    rows, run = _KernelRows(K, _PrecomputedKernel()), None
+    K, y, _ = _check_solution(K, y, y, C)
+    _check_two_sides(y)
+    check_psd(K)
+    check_scalar(tol, "tol", low=0, open_low=True)
+    check_scalar(max_iter, "max_iter", low=1, integer=True)
+    rows, run = _KernelRows(K), None
     if np.inf == C:
         run = _solve(rows, y, C, tol, min(max_iter, 1000 + 20 * len(y)))
         if not run.converged:
@@ -630,8 +519,7 @@ def _refuse_inseparable(K, y):
     """Raise if no hyperplane separates the images phi(x_i), which K determines up to a rotation.
 
     Independent images can be separated whatever y is. Otherwise their coordinates along the
-    eigenvectors of K, as many as its rank, are given to the linear programme, each in its own
-    unit: that changes the weights of a separating plane and not whether there is one.
+    eigenvectors of K, as many as its rank, are given to the linear programme, each in its own unit.
     """
     values, vectors = np.linalg.eigh(K)
     keep = values > len(K) * np.finfo(float).eps * values[-1]
@@ -639,22 +527,11 @@ def _refuse_inseparable(K, y):
         raise _not_separable("in the feature space of the kernel")
 
 
-def _check_problem(K, y, C, tol, max_iter):
-    y = check_signs(y)
-    _check_two_sides(y)
-    K = _check_gram(K, y)
-    check_psd(K)
-    _check_C(C, hard=True)
-    check_scalar(tol, "tol", low=0, open_low=True)
-    check_scalar(max_iter, "max_iter", low=1, integer=True)
-    return K, y
-
-
 _DONE, _TRACE_FULL, _UNBOUNDED, _NOT_A_KERNEL = -1, -2, -3, -4
 
 
 @compiled
-def _exchange(alpha, F, y, C, k, rows, slot, scale, trace, step, tol, max_iter):
+def _exchange(alpha, F, up, low, y, C, k, rows, slot, trace, step, tol, max_iter):
     """Make steps of ``smo``, in place, until it ends or needs something.
 
     k is the diagonal of K, and K_i stands in rows[slot[i]]; slot[i] = -1 where it is still unknown.
@@ -662,13 +539,8 @@ def _exchange(alpha, F, y, C, k, rows, slot, scale, trace, step, tol, max_iter):
     Return the index of the row that is needed or what else the matter is, and the number of steps
     made.
     """
-    up, low = np.empty(len(y), dtype=np.bool_), np.empty(len(y), dtype=np.bool_)
-    for s in range(len(y)):  # which y_s alpha_s may grow, and which may shrink
-        up[s] = alpha[s] < C[s] if y[s] > 0 else alpha[s] > 0
-        low[s] = alpha[s] > 0 if y[s] > 0 else alpha[s] < C[s]
-    # two images of one point: no distance, but a step of finite length unless C is infinite
-    small = 1e-12 * scale if np.inf > C[0] else 1e-14 * scale
-    least = small if np.inf > C[0] else max(1e-290 * min(scale, 1.0), 1e-300)
+    scale = k.max()  # two images of one point: a short distance, but none at all if C is infinite
+    small, least = (1e-12 * scale, 1e-12 * scale) if C[0] < np.inf else (1e-14 * scale, 0.0)
     while True:
         i, highest, lowest = 0, -np.inf, np.inf
         for s in range(len(y)):
@@ -696,8 +568,8 @@ def _exchange(alpha, F, y, C, k, rows, slot, scale, trace, step, tol, max_iter):
         K_j = rows[slot[j]]
         room_i = C[i] - alpha[i] if y[i] > 0 else alpha[i]
         room_j = alpha[j] if y[j] > 0 else C[j] - alpha[j]
-        t = min(slope / curve, room_i, room_j)
-        if not t < 1e280:
+        t = min(slope / curve, room_i, room_j) if curve > 0 else min(room_i, room_j)
+        if t == np.inf:
             return _UNBOUNDED, step
         alpha[i] = alpha[i] + y[i] * t if t < room_i else (C[i] if y[i] > 0 else 0.0)
         alpha[j] = alpha[j] - y[j] * t if t < room_j else (0.0 if y[j] > 0 else C[j])
@@ -711,16 +583,14 @@ def _exchange(alpha, F, y, C, k, rows, slot, scale, trace, step, tol, max_iter):
 
 
 def _solve(rows, y, C, tol, max_iter):
-    """``smo`` with the rows of a kernel: hand over those that ``_exchange`` asks for.
-
-    C may be an array, with the bound of each multiplier.
-    """
-    bounds = np.full(rows.n, C, dtype=np.float64)
-    alpha, F, trace, step, needed = np.zeros(rows.n), y.copy(), np.zeros(1000), 0, 0
+    """``smo`` with the rows of a kernel and a C for each example: hand over rows when asked."""
+    bounds = np.full(len(y), C, dtype=np.float64)
+    alpha, F, trace, step, needed = np.zeros(len(y)), y.copy(), np.zeros(1000), 0, 0
+    up, low = _up_low(alpha, y, bounds)
     while needed != _DONE:
         needed, step = _exchange(
-            alpha, F, y, bounds, rows.diagonal, rows.table, rows.slot, rows.scale, trace, step,
-            tol, max_iter,
+            alpha, F, up, low, y, bounds, rows.diagonal, rows.table, rows.slot, trace, step, tol,
+            max_iter,
         )  # fmt: skip
         if needed == _TRACE_FULL:
             trace = np.append(trace, np.zeros(len(trace)))
@@ -734,115 +604,104 @@ def _solve(rows, y, C, tol, max_iter):
         elif needed >= 0:
             rows.fetch(needed)
     F = y - rows.times(alpha * y)  # afresh: no rounding has piled up
-    return _smo_run(alpha, F, y, C, trace[: step + 1], tol, max_iter)
-
-
-def _smo_run(alpha, F, y, C, trace, tol, max_iter):
-    """Collect what is known at the end; all of it follows from alpha and F."""
-    b = _offset(alpha, F, y, C, _rounding(alpha, C))
-    violation = np.subtract(*_bracket(alpha, F, y, C))
-    n_iter = len(trace) - 1
-    beta = alpha * y
-    norm2 = max(0.0, float(beta @ (y - F)))
-    f = y - F + b
+    b, violation = _offset(alpha, F, y, C), float(np.subtract(*_bracket(alpha, F, y, C)))
+    norm2, f = max(0.0, float((alpha * y) @ (y - F))), y - F + b
     primal, dual = _primal_value(norm2, f, y, C), float(alpha.sum() - 0.5 * norm2)
-    return SMORun(
-        alpha=alpha,
-        b=b,
-        f=f,
-        primal=primal,
-        dual=dual,
-        gap=primal - dual,
-        violation=float(violation),
-        trace=trace,
-        n_iter=n_iter,
-        converged=bool(n_iter < max_iter or violation <= tol),
-    )
+    converged = bool(step < max_iter or violation <= tol)
+    trace = trace[: step + 1]
+    return SMORun(alpha, b, f, primal, dual, primal - dual, violation, trace, step, converged)
 
 
 class _KernelRows:
-    """Rows of the kernel matrix: all of them for small problems, else those that were asked for.
+    """Rows of the matrix of kernel(X, X), or of X itself if kernel is None.
 
-    The oldest row makes room for a new one where the table is full.
+    All of them for small problems, else those that were asked for; the oldest row makes room for
+    a new one where the table is full.
     """
 
     WHOLE = 1500  # examples up to which the whole matrix is kept: 18 MB
     TABLE = 100e6  # bytes of kept rows otherwise
 
-    def __init__(self, X, kernel):
-        self.X, self.kernel, self.n = X, kernel, len(X)
-        self.diagonal = np.ascontiguousarray(kernel.diagonal(X))
-        self.scale = max(float(np.max(self.diagonal)), 1e-290)
-        if self.n <= self.WHOLE or isinstance(kernel, _PrecomputedKernel):
-            self.table, self.slot = np.ascontiguousarray(kernel.matrix(X)), np.arange(self.n)
+    def __init__(self, X, kernel=None):
+        self.X, self.kernel, n = X, kernel, len(X)
+        if kernel is None or n <= self.WHOLE:
+            self.table = np.ascontiguousarray(X if kernel is None else kernel(X, X))
+            self.slot, self.diagonal = np.arange(n), self.table.diagonal().copy()
+            return
+        size = min(n, max(2, int(self.TABLE / (8 * n))))
+        self.table, self.slot = np.empty((size, n)), np.full(n, -1)
+        self.owner, self.fetched = np.full(size, -1), 0
+        self.gaussian = getattr(kernel, "func", None) is rbf_kernel
+        if self.gaussian:
+            self.Z = (X - X.mean(axis=0)) / kernel.keywords["ell"]
+            self.h, self.diagonal = 0.5 * np.einsum("ij,ij->i", self.Z, self.Z), np.ones(n)
         else:
-            size = min(self.n, max(2, int(self.TABLE / (8 * self.n))))
-            self.table, self.slot = np.empty((size, self.n)), np.full(self.n, -1)
-            self.owner, self.fetched, self.row_of = np.full(size, -1), 0, kernel.rows(X)
+            blocks = (X[i : i + 64] for i in range(0, n, 64))
+            self.diagonal = np.concatenate([np.diag(kernel(B, B)) for B in blocks])
+
+    def row(self, i):
+        """Return K_i; the Gaussian kernel takes one matrix-vector product and n exponentials."""
+        if self.gaussian:
+            R = self.Z @ self.Z[i]
+            R -= self.h + self.h[i]
+            return np.exp(np.minimum(R, 0.0, out=R), out=R)
+        return self.kernel(self.X[i : i + 1], self.X)[0]
 
     def fetch(self, i):
         """Put K_i into the table."""
         place = self.fetched % len(self.table)
         if self.owner[place] >= 0:
             self.slot[self.owner[place]] = -1
-        self.table[place], self.owner[place], self.slot[i] = self.row_of(i), i, place
+        self.table[place], self.owner[place], self.slot[i] = self.row(i), i, place
         self.fetched += 1
 
     def restrict(self, rows):
         """The same for some of the examples."""
-        if len(rows) == self.n:
+        if len(rows) == len(self.X):
             return self
-        return _KernelRows(self.kernel.take(self.X, rows), self.kernel)
+        part = self.X[rows] if self.kernel else self.X[np.ix_(rows, rows)]
+        return _KernelRows(part, self.kernel)
 
     def times(self, beta):
         """Return K beta, from the rows where beta is not zero."""
-        used = np.flatnonzero(beta)
-        total, kept = np.zeros(self.n), used[self.slot[used] >= 0]
-        for i in range(0, len(kept), 100):
-            part = kept[i : i + 100]
-            total += beta[part] @ self.table[self.slot[part]]
-        for i in used[self.slot[used] < 0]:
-            total += beta[i] * self.row_of(int(i))
+        total = np.zeros(len(beta))
+        for i in np.flatnonzero(beta):
+            total += beta[i] * (self.row(i) if self.slot[i] < 0 else self.table[self.slot[i]])
         return total
 
 
 # Solving the linear primal -------------------------------------------------------------------
 
 
-def linear_svm(X, y, C=1.0, *, loss="hinge", fit_intercept=True, tol=1e-6, max_iter=1000):
-    """Minimise ||w||^2 / 2 + C sum_i loss(1 - y_i (w^T x_i + b)) over w and b by Newton's method.
+def linear_svm(
+    X, y, C=1.0, *, loss="hinge", fit_intercept=True, sample_weight=None, tol=1e-6, max_iter=1000
+):
+    """Minimise ||w||^2 / 2 + C sum_i s_i loss(1 - y_i (w^T x_i + b)) by Newton's method.
 
     loss(u) is [u]_+ ("hinge") or [u]_+^2 ("squared_hinge"); b is not penalised. The hinge is
     rounded off over a width h, and h is reduced until the gap of the hinge problem itself is
     below ``tol`` times its value. One step costs O(n d^2): made for n >> d.
 
+    Book: support-vector-machines-primal-vs-dual-cost. Chapelle (2007).
+
     Parameters
     ----------
     X : array of shape (n, d)
     y : array of shape (n,)
-        Labels -1 and +1, both present.
+        Both labels present.
     C : float
-        Above 0.
+        Finite.
     loss : {"hinge", "squared_hinge"}
     fit_intercept : bool
         Whether there is an offset; otherwise b = 0.
     tol : float
         Largest duality gap, relative to the objective.
-    max_iter : int
-        Newton steps at most.
+    sample_weight, max_iter : see ``mllib.core``.
+        s_i, and the largest number of Newton steps.
 
     Returns
     -------
     LinearRun
-
-    Raises
-    ------
-    ValueError
-        If X or y has the wrong shape, y one class, or C <= 0.
-
-    References
-    ----------
-    Book: support-vector-machines-primal-vs-dual-cost. Chapelle (2007).
 
     Examples
     --------
@@ -850,186 +709,102 @@ def linear_svm(X, y, C=1.0, *, loss="hinge", fit_intercept=True, tol=1e-6, max_i
     >>> run.w.round(4), abs(round(run.b, 4))
     (array([1.]), 0.0)
     """
-    return _primal_svm(X, y, C, loss, fit_intercept, tol, max_iter)
-
-
-def _primal_svm(X, y, C, loss, fit_intercept, tol, max_iter, s=1.0):
-    """``linear_svm`` with weights s_i on the losses."""
     X = check_array(X)
-    y = check_signs(y, len(X))
+    y, s = check_signs(y, len(X)), check_sample_weight(sample_weight, len(X), ones=True)
     _check_two_sides(y)
-    _check_C(C)
     check_choice(loss, "loss", ("hinge", "squared_hinge"))
     check_scalar(tol, "tol", low=0, open_low=True)
     check_scalar(max_iter, "max_iter", low=1, integer=True)
-    if np.max(s) > 1e140 / C or C * np.max(s) * (1 + np.abs(X).max()) > 1e140:  # squares overflow
+    s, squared, basis = _check_C(C) * s, loss == "squared_hinge", None
+    if not s.max() < 1e140 / (1 + np.abs(X).max()):  # squares would overflow
         raise _price_too_high()
     if X.shape[1] > len(X):  # w is a combination of the rows: work in their span
-        Q, R = np.linalg.qr(X.T)
-        run = _linear_svm(R.T, y, C, loss, fit_intercept, tol, max_iter, s)
-        return run._replace(w=Q @ run.w)
-    return _linear_svm(X, y, C, loss, fit_intercept, tol, max_iter, s)
-
-
-def _linear_svm(X, y, C, loss, fit_intercept, tol, max_iter, s=1.0):
-    """``linear_svm`` with weights s_i on the losses.
-
-    The row sqrt(s_i) (x_i, 1) and the margin sqrt(s_i) in place of (x_i, 1) and 1 make C s_i of the
-    price of a square, and the same with the cap C sqrt(s_i) of a hinge.
-    """
-    root = np.sqrt(np.full(len(X), s, dtype=np.float64))
+        basis, R = np.linalg.qr(X.T)
+        X = R.T
     A = y[:, None] * (add_intercept(X) if fit_intercept else X)
-    B = A if np.ndim(s) == 0 else root[:, None] * A
     penalty = np.ones(A.shape[1])
     penalty[: int(fit_intercept)] = 0.0
-    u, trace = np.zeros(A.shape[1]), []
-    squared = loss == "squared_hinge"
-    h = 1.0
+    u, trace, h = np.zeros(A.shape[1]), [], 1.0
     while True:
-        q, cap = (2 * C, None) if squared else (C / h, C * root)
-        u, a, values = _newton_margin(B, root, penalty, u, q, cap, max_iter - len(trace))
-        trace += values
-        run = _linear_run(A, y, penalty, u, root * a, C * root**2, squared, trace, tol)
-        if run.converged or squared or len(trace) >= max_iter or h < 1e-12:
-            return run
-        h *= 0.1
-
-
-def _newton_margin(A, goal, penalty, u, q, cap, max_steps):
-    """Minimise sum penalty u^2 / 2 + sum_i phi(goal_i - (A u)_i) by Newton steps, searching lines.
-
-    phi(v) = a v - a^2 / 2q with a = phi'(v) = min(max(q v, 0), cap_i): zero, then curved, then
-    straight; without cap it stays curved. Only the curved examples enter the second derivative.
-    Return u, a and the objective after each step.
-    """
-    v, values = goal - A @ u, []
-    a, now = _pull(q * v, cap)
-    before, G = np.zeros(len(A), dtype=bool), np.zeros((A.shape[1], A.shape[1]))
-    for _ in range(max(1, max_steps)):
-        G = _gram_of(A, now, before, G)
-        gradient = penalty * u - a @ A
-        step = -_solve_scaled(q * G, penalty, gradient, q)
-        z = A @ step
-        t = _line_search(u, v, step, z, penalty, q, cap)
-        u, v, before = u + t * step, v - t * z, now
-        a, now = _pull(q * v, cap)
-        values.append(float(0.5 * penalty @ u**2 + a @ v - 0.5 * a @ a / q))
-        still = (now == before).all()
-        if (t == 1 and still and now.any()) or -gradient @ step <= 1e-15 * values[-1]:
+        q, width = (2 * s, np.inf) if squared else (s / h, h)
+        u, alpha = _newton(A, penalty, u, q, width, trace, max_iter)
+        alpha = alpha if squared else np.minimum(alpha, s)  # s / h * h may be rounded up
+        if fit_intercept:  # dual feasible: the heavier side shrinks
+            plus, minus = alpha[y > 0].sum(), alpha[y < 0].sum()
+            ratio = min(plus, minus) / max(plus, minus) if max(plus, minus) > 0 else 1.0
+            alpha = np.where((y > 0) == (plus > minus), ratio * alpha, alpha)
+        xi = np.maximum(0.0, 1 - A @ u)
+        primal = float(0.5 * penalty @ u**2 + s @ (xi**2 if squared else xi))
+        dual = float(alpha.sum() - 0.5 * penalty @ (alpha @ A) ** 2)
+        dual -= float(0.25 * alpha @ (alpha / np.where(s > 0, s, 1))) if squared else 0.0
+        converged = bool(primal - dual <= tol * primal)
+        if converged or squared or len(trace) >= max_iter or h < 1e-12:
             break
-    return u, a, values
+        h *= 0.1
+    w, b = (u[1:], float(u[0])) if fit_intercept else (u, 0.0)
+    w, n_iter = w if basis is None else basis @ w, len(trace)
+    return LinearRun(w, b, alpha, primal, dual, primal - dual, np.array(trace), n_iter, converged)
 
 
-def _pull(w, cap):
-    """Return a = w cut to [0, cap], and which of its entries lie strictly between."""
-    now = w > 0
-    a = np.where(now, w, 0.0)
-    if cap is not None:
-        now &= w < cap
-        np.minimum(a, cap, out=a)
-    return a, now
+def _newton(A, penalty, u, q, h, trace, max_iter):
+    """Minimise sum penalty u^2 / 2 + sum_i q_i phi(1 - (A u)_i) by Newton steps, searching lines.
+
+    phi(v) = r v - r^2 / 2 with its slope r = phi'(v) = min(max(v, 0), h): zero, then curved, then
+    straight. Only the curved examples enter the second derivative. Return u and all q_i r_i; the
+    objective after each step is appended to ``trace``.
+    """
+    v, root = 1 - A @ u, np.sqrt(q)
+    r, now = np.minimum(np.maximum(v, 0.0), h), (v > 0) & (v < h)
+    for _ in range(max(1, max_iter - len(trace))):
+        B = root[now, None] * A[now]
+        H, gradient = B.T @ B + np.diag(penalty), penalty * u - (q * r) @ A
+        diagonal = H.diagonal()
+        H[np.diag_indices(len(H))] += np.where(diagonal > 0, 1e-13 * diagonal, q.max())
+        unit = 1 / np.sqrt(H.diagonal())
+        _, step, failed = dposv(H * unit * unit[:, None], -unit * gradient)
+        if failed:
+            raise _price_too_high()
+        step *= unit
+        z = A @ step
+        t = _line_search(penalty * u, v, step, z, penalty, q, h)
+        u, v, before = u + t * step, v - t * z, now
+        r, now = np.minimum(np.maximum(v, 0.0), h), (v > 0) & (v < h)
+        trace.append(float(0.5 * penalty @ u**2 + q @ (r * (v - 0.5 * r))))
+        still = t == 1 and now.any() and (now == before).all()
+        if still or -gradient @ step <= 1e-15 * trace[-1]:
+            break
+    return u, q * r
 
 
-def _gram_of(A, now, before, G):
-    """Return A_now^T A_now, from G = A_before^T A_before where that is less work."""
-    changed = now != before
-    if np.count_nonzero(changed) >= np.count_nonzero(now):
-        B = A.compress(now, axis=0)
-        return B.T @ B
-    enter, leave = A.compress(changed & now, axis=0), A.compress(changed & before, axis=0)
-    return G + enter.T @ enter - leave.T @ leave
-
-
-def _solve_scaled(H, penalty, gradient, q):
-    """Solve (H + diag(penalty)) x = gradient, scaled to unit diagonal; a flat offset gets q."""
-    diagonal = H.reshape(-1)[:: len(H) + 1]  # a view
-    diagonal += penalty
-    diagonal += np.where(diagonal > 0, 1e-13 * diagonal, q)
-    s = 1 / np.sqrt(diagonal)
-    _, x, failed = dposv(H * s * s[:, None], s * gradient)
-    if failed:
-        raise _price_too_high()
-    return s * x
-
-
-def _line_search(u, v, step, z, penalty, q, cap):
+def _line_search(pull, v, step, z, penalty, q, h):
     """Return 1 if the full step lands near the minimum along it, else the minimiser.
 
-    The slope along the step is continuous, never falls, and is straight between the points where an
-    example begins or ceases to count: once it has changed its sign, a few chords find its zero.
+    The slope along the step is continuous and never falls, and is straight between the points
+    where an example begins or ceases to count.
     """
-    constant, linear = (penalty * u) @ step, (penalty * step) @ step
-    qv, qz, w = q * v, q * z, np.empty_like(v)
+    constant, linear, qz = pull @ step, (penalty * step) @ step, q * z
 
     def slope(t):
-        np.subtract(qv, qz if t == 1 else t * qz, out=w)
-        np.maximum(w, 0.0, out=w)
-        if cap is not None:
-            np.minimum(w, cap, out=w)
-        return constant + t * linear - w @ z
+        return constant + t * linear - qz @ np.minimum(np.maximum(v - t * z, 0.0), h)
 
-    low, at_low, high = 0.0, slope(0.0), 1.0
-    at_high = slope(1.0)
-    if at_low >= 0 or abs(at_high) <= 3e-2 * abs(at_low):
+    start, high = slope(0.0), 1.0
+    if start >= 0 or abs(slope(1.0)) <= 3e-2 * abs(start):
         return 1.0
-    while at_high < 0 and high < 1e30:  # a step through a flat stretch is too short
-        low, at_low, high = high, at_high, 4 * high
-        at_high = slope(high)
-    if at_high < 0:  # no end in sight
-        return high
-    best = min(abs(at_low), at_high)
-    for k in range(60):
-        t = 0.5 * (low + high) if k % 4 == 3 else low - at_low * (high - low) / (at_high - at_low)
-        value = slope(t)
-        if abs(value) <= 1e-2 * best:
-            break
-        if value < 0:
-            low, at_low = t, value
-        else:
-            high, at_high = t, value
-    return t
-
-
-def _linear_run(A, y, penalty, u, alpha, C, squared, trace, tol):
-    """Certify u: make alpha dual feasible by shrinking the heavier side, then take the gap."""
-    free_offset = penalty[0] == 0
-    if free_offset:
-        plus, minus = alpha[y > 0].sum(), alpha[y < 0].sum()
-        ratio = min(plus, minus) / max(plus, minus, 1e-300)
-        alpha = np.where((y > 0) == (plus > minus), ratio * alpha, alpha)
-    xi = np.maximum(0.0, 1 - A @ u)
-    primal = 0.5 * penalty @ u**2 + C @ (xi**2 if squared else xi)
-    dual = alpha.sum() - 0.5 * penalty @ (alpha @ A) ** 2
-    dual -= 0.25 * alpha @ (alpha / C) if squared else 0.0
-    gap = float(primal - dual)
-    w, b = (u[1:], float(u[0])) if free_offset else (u, 0.0)
-    return LinearRun(
-        w, b, alpha, float(primal), float(dual), gap, np.array(trace), len(trace),
-        bool(gap <= tol * primal),
-    )  # fmt: skip
+    while slope(high) < 0 and high < 1e30:  # a step through a flat stretch is too short
+        high *= 4
+    return high if slope(high) < 0 else brentq(slope, 0.0, high, xtol=1e-12, rtol=1e-3)
 
 
 # Several classes -----------------------------------------------------------------------------
 
 
 def binary_problems(index, K, scheme):
-    """Return the two-class problems that a K-class problem is split into.
+    """Return the two-class problems that a K-class problem is split into, a list of (rows, y).
 
-    Parameters
-    ----------
-    index : array of shape (n,)
-        Class of each example, 0 to K - 1.
-    K : int
-        Number of classes, at least 2.
-    scheme : {"ovo", "ovr"}
-        One against one: classes k < l with label -1 for k and +1 for l, K (K - 1) / 2 problems.
-        One against the rest: +1 for k, -1 for all others, K problems. K = 2 is one problem
-        either way, +1 for class 1.
-
-    Returns
-    -------
-    list of (rows, y)
-        Indices of the examples that take part, shape (n_m,), and their labels -1 and +1.
+    ``index``, shape (n,), holds the class of each example, 0 to K - 1; ``rows`` are the indices of
+    the examples that take part and y their labels. scheme "ovo" is one against one: classes k < l
+    with label -1 for k and +1 for l, K (K - 1) / 2 problems; "ovr" is one against the rest: +1 for
+    k, -1 for all others, K problems. K = 2 is one problem either way, +1 for class 1.
 
     Examples
     --------
@@ -1046,34 +821,25 @@ def binary_problems(index, K, scheme):
         classes = [1] if K == 2 else range(K)
         return [(everyone, np.where(index == k, 1.0, -1.0)) for k in classes]
     problems = []
-    for k in range(K):
-        for l in range(k + 1, K):
-            rows = np.flatnonzero((index == k) | (index == l))
-            problems.append((rows, np.where(index[rows] == l, 1.0, -1.0)))
+    for k, l in combinations(range(K), 2):
+        rows = np.flatnonzero((index == k) | (index == l))
+        problems.append((rows, np.where(index[rows] == l, 1.0, -1.0)))
     return problems
 
 
 def votes(scores, K):
     """Turn one-against-one scores into one score per class: the number of duels that it wins.
 
-    Equal numbers are ordered by the sum of the scores in its duels, squashed into (-1/3, 1/3).
-
-    Parameters
-    ----------
-    scores : array of shape (n, K (K - 1) / 2)
-        Scores of the problems k < l in the order of ``binary_problems``; above 0 favours l.
-    K : int
-
-    Returns
-    -------
-    array of shape (n, K)
+    ``scores``, shape (n, K (K - 1) / 2), are those of the problems k < l in the order of
+    ``binary_problems``; above 0 favours l. Equal numbers of wins, shape (n, K), are ordered by the
+    sum of the scores in the duels of a class, squashed into (-1/3, 1/3).
 
     Examples
     --------
     >>> votes([[-2.0, -1.0, 3.0]], 3).round(2)
     array([[ 2.25, -0.28,  1.22]])
     """
-    scores = check_array(scores, "scores")
+    scores = check_array(scores, "scores", any_size=True)
     check_scalar(K, "K", low=2, integer=True)
     if scores.shape[1] != K * (K - 1) // 2:
         raise ValueError(
@@ -1081,87 +847,12 @@ def votes(scores, K):
             f"got {scores.shape[1]}."
         )
     won, confidence = np.zeros((len(scores), K)), np.zeros((len(scores), K))
-    column = 0
-    for k in range(K):
-        for l in range(k + 1, K):
-            s = scores[:, column]
-            won[:, l] += s > 0
-            won[:, k] += s <= 0
-            confidence[:, l] += s
-            confidence[:, k] -= s
-            column += 1
+    for s, (k, l) in zip(scores.T, combinations(range(K), 2)):
+        won[:, l] += s > 0
+        won[:, k] += s <= 0
+        confidence[:, l] += s
+        confidence[:, k] -= s
     return won + confidence / (3 * (np.abs(confidence) + 1))
-
-
-# Kernels as the estimators use them ----------------------------------------------------------
-
-
-class _Kernel:
-    """A kernel function with what the solver asks for: matrix, single rows, diagonal."""
-
-    def __init__(self, function):
-        self.function = function
-
-    def between(self, X, Y):
-        return check_kernel_values(self.function, X, Y)
-
-    def matrix(self, X):
-        return self.between(X, X)
-
-    def rows(self, X):
-        return lambda i: self.between(X[i : i + 1], X)[0]
-
-    def diagonal(self, X):
-        blocks = [X[i : i + 64] for i in range(0, len(X), 64)]
-        return np.concatenate([np.diag(self.between(B, B)) for B in blocks])
-
-    def take(self, X, rows):
-        return X[rows]
-
-
-class _RBFKernel(_Kernel):
-    """exp(-||x - y||^2 / (2 ell^2)); a row costs one matrix-vector product and n exponentials."""
-
-    def __init__(self, ell):
-        super().__init__(partial(rbf_kernel, ell=ell))
-        self.ell = ell
-
-    def rows(self, X):
-        Z = (X - X.mean(axis=0)) / self.ell
-        h = 0.5 * np.einsum("ij,ij->i", Z, Z)
-
-        def row(i):
-            r = Z @ Z[i]
-            r -= h
-            r -= h[i]
-            return np.exp(np.minimum(r, 0.0, out=r), out=r)
-
-        return row
-
-    def matrix(self, X):
-        return rbf_kernel(X, X, self.ell)
-
-    def diagonal(self, X):
-        return np.ones(len(X))
-
-
-class _PrecomputedKernel(_Kernel):
-    """X already holds k(x_i, x_j)."""
-
-    def __init__(self):
-        super().__init__(None)
-
-    def matrix(self, X):
-        return X
-
-    def rows(self, X):
-        return X.__getitem__
-
-    def diagonal(self, X):
-        return np.diag(X)
-
-    def take(self, X, rows):
-        return X[np.ix_(rows, rows)]
 
 
 # Estimators ----------------------------------------------------------------------------------
@@ -1173,6 +864,13 @@ class _MarginClassifier(Classifier):
     def _problems(self, index, K):
         self._way = check_choice(self.multi_class, "multi_class", ("ovo", "ovr"))
         return binary_problems(index, K, self._way)
+
+    def _keep_runs(self, runs):
+        """Store what the runs know of their ends; say whether all have converged."""
+        for field in ("gap", "primal", "dual", "n_iter"):
+            setattr(self, f"{field}_", np.array([getattr(run, field) for run in runs]))
+        self.converged_ = all(run.converged for run in runs)
+        return self.converged_
 
     def _scores(self, X):
         return X @ self.coef_.T + self.intercept_
@@ -1198,55 +896,33 @@ class SVC(_MarginClassifier):
     a weight s_i, 1 unless given, makes the box of alpha_i the interval from 0 to C s_i. If every
     alpha_i ends at 0 or C s_i, up to rounding, a whole interval of b is optimal: b is its midpoint.
 
+    Book: support-vector-machines-kernel-svm. Cortes and Vapnik (1995).
+
     Parameters
     ----------
     C : float
         Price of a unit of slack, above 0.
-    kernel : {"rbf", "linear", "polynomial", "precomputed"} or callable
-        A callable ``kernel(X, Y)`` returns the matrix k(x_i, y_j). With "precomputed", X is
-        K of shape (n, n) in ``fit`` and of shape (m, n) in ``predict``.
-    ell : float or "scale"
-        Length in exp(-||x - y||^2 / (2 ell^2)) and in (coef0 + x^T y / ell^2)^degree, in units of
-        the inputs; "scale" takes ``default_width(X)``.
-    degree, coef0 : int, float
-        Of the polynomial kernel.
+    kernel, ell, degree, coef0 :
+        As in ``KernelRidge``.
     multi_class : {"ovo", "ovr"}
         One against one, or one against the rest.
     tol : float
-        Largest violation of optimality, in units of the score.
-    max_iter : int
-        Steps at most for each two-class problem.
-    class_weight : None, "balanced" or dict
-        Factor for the weights s_i of the examples of each class.
+        Largest violation of optimality, in units of the score, above 0.
+    max_iter, class_weight : see ``mllib.core``.
+        Steps at most for each two-class problem, and factors of s_i.
 
     Attributes
     ----------
     classes_ : array of shape (K,)
-    support_ : array of int
-        Training examples with alpha_i > 0 in some two-class problem.
-    support_vectors_ : array of shape (n_support, d)
-        Their inputs (rows of K if precomputed).
-    dual_coef_ : array of shape (n_problems, n_support)
-        alpha_i y_i, one row for each problem of ``binary_problems``.
+    support_ : array of int, training examples with alpha_i > 0 in some two-class problem
+    support_vectors_ : array of shape (n_support, d), their inputs (rows of K if precomputed)
+    dual_coef_ : array of shape (n_problems, n_support), alpha_i y_i as in ``binary_problems``
     intercept_ : array of shape (n_problems,)
-    coef_ : array of shape (n_problems, d)
-        w, for the linear kernel only.
-    kinds_ : list of SupportVectors
-        Training examples on the margin, inside it and misclassified, for each problem.
-    gap_, primal_, dual_, violation_ : arrays of shape (n_problems,)
-        Duality gap, objectives and largest violation at the end.
-    n_iter_ : array of shape (n_problems,)
+    coef_ : array of shape (n_problems, d), w, for the linear kernel only
+    kinds_ : list of SupportVectors, training examples by where they stand, for each problem
+    gap_, primal_, dual_, violation_, n_iter_ : arrays of shape (n_problems,), as in ``SMORun``
     converged_ : bool
     ell_ : float
-
-    Raises
-    ------
-    ValueError
-        If a precomputed K is not square, symmetric and positive semi-definite, among the usual.
-
-    References
-    ----------
-    Book: support-vector-machines-kernel-svm. Cortes and Vapnik (1995).
 
     Examples
     --------
@@ -1282,50 +958,23 @@ class SVC(_MarginClassifier):
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
-    def _bound(self):
-        return _check_C(self.C)
-
-    def _make_kernel(self, X, s=None):
-        if callable(self.kernel):
-            return _Kernel(self.kernel)
-        names = ("rbf", "linear", "polynomial", "precomputed")
-        check_choice(self.kernel, "kernel", names)
-        if self.kernel == "precomputed":
-            check_psd(X, "X, the precomputed kernel,")
-            return _PrecomputedKernel()
-        if self.kernel == "linear":
-            return _Kernel(linear_kernel)
-        if isinstance(self.ell, str):
-            check_choice(self.ell, "ell", ("scale",))
-            self.ell_ = default_width(X, s)
-        else:
-            self.ell_ = check_scalar(self.ell, "ell", low=0, open_low=True)
-        if self.kernel == "rbf":
-            return _RBFKernel(self.ell_)
-        r = check_scalar(self.degree, "degree", low=1, integer=True)
-        c, ell = check_scalar(self.coef0, "coef0", low=0), self.ell_
-        return _Kernel(partial(polynomial_kernel, r=r, c=c, ell=ell))
-
     def fit(self, X, y, sample_weight=None):
         """Train on X of shape (n, d), labels y of two or more classes and weights, both (n,)."""
         begin_fit(self, X)
-        return self._fit(X, y, sample_weight, self.class_weight)
-
-    def _fit(self, X, y, sample_weight, class_weight):
-        C, name = self._bound(), type(self).__name__
+        C, name = _check_C(self.C, hard=isinstance(self, HardMarginSVM)), type(self).__name__
         check_scalar(self.tol, "tol", low=0, open_low=True)
-        check_scalar(self.max_iter, "max_iter", low=1, integer=True)
-        X, classes, index, s, kept = check_weighted_X_y(X, y, sample_weight, class_weight, name)
+        X, classes, index, s, kept = check_weighted_X_y(
+            X, y, sample_weight, self.class_weight, name
+        )
         self.classes_, self.n_features_in_ = classes, X.shape[1]
-        if isinstance(self.kernel, str) and self.kernel == "precomputed" and len(X) < X.shape[1]:
-            X = X[:, kept] if kept[-1] < X.shape[1] else X
+        linear, given = self.kernel == "linear", self.kernel == "precomputed"
+        if given and len(X) < X.shape[1] and kept[-1] < X.shape[1]:
+            X = X[:, kept]
         C = np.full(len(X), C) if s is None else C * s
         problems = self._problems(index, len(classes))
-        self._kernel = self._make_kernel(X, s)
-        linear = isinstance(self.kernel, str) and self.kernel == "linear"
-        Z = np.ascontiguousarray(X) if linear else X
-        self._centre = Z.mean(axis=0) if linear else None  # moves b alone, and saves digits
-        rows = _KernelRows(Z - self._centre if linear else X, self._kernel)
+        self._kernel = chosen_kernel(self, X, s)
+        self._centre = X.mean(axis=0) if linear else None  # moves b alone, and saves digits
+        rows = _KernelRows(X - self._centre if linear else X, self._kernel)
         beta, runs = np.zeros((len(problems), len(X))), []
         for m, (who, signs) in enumerate(problems):
             run = _solve(rows.restrict(who), signs, C[who], self.tol, self.max_iter)
@@ -1333,39 +982,35 @@ class SVC(_MarginClassifier):
             runs.append(run)
         support = np.flatnonzero(beta.any(axis=0))
         self.support_, self.support_vectors_ = kept[support], X[support]
-        self.dual_coef_ = beta[:, support]
-        self._store(runs, [(kept[who], signs, C[who]) for who, signs in problems])
-        return self
-
-    def _store(self, runs, problems):
-        self.intercept_ = np.array([run.b for run in runs])
-        if self._centre is not None:
+        self.dual_coef_, self.intercept_ = beta[:, support], np.array([run.b for run in runs])
+        if linear:
             self.coef_ = self.dual_coef_ @ (self.support_vectors_ - self._centre)
             self.intercept_ -= self.coef_ @ self._centre
         elif hasattr(self, "coef_"):
             del self.coef_
         self.kinds_ = [
-            SupportVectors(*(who[s] for s in _sorted_by_margin(r.alpha, y * r.f, C, self.tol)))
-            for r, (who, y, C) in zip(runs, problems)
+            SupportVectors(
+                *(kept[who[i]] for i in _sorted_by_margin(r.alpha, t * r.f, C[who], self.tol))
+            )
+            for r, (who, t) in zip(runs, problems)
         ]
-        for field in ("gap", "primal", "dual", "violation", "n_iter"):
-            setattr(self, f"{field}_", np.array([getattr(run, field) for run in runs]))
-        self.converged_ = all(run.converged for run in runs)
-        if not self.converged_:
+        self.violation_ = np.array([run.violation for run in runs])
+        if not self._keep_runs(runs):
             convergence_warning(
-                f"{type(self).__name__} stopped after max_iter={self.max_iter} steps with "
-                f"violation {self.violation_.max():.3g} (tolerance {self.tol:g}) and duality gap "
+                f"{name} stopped after max_iter={self.max_iter} steps with violation "
+                f"{self.violation_.max():.3g} (tolerance {self.tol:g}) and duality gap "
                 f"{self.gap_.max():.3g}: raise max_iter, scale the features, or lower C."
             )
+        return self
 
     def _scores(self, X):
         if self._centre is not None:
             return super()._scores(X)
-        if isinstance(self._kernel, _PrecomputedKernel):
+        if self._kernel is None:
             return X[:, self.support_] @ self.dual_coef_.T + self.intercept_
         size = max(1, int(2e6 / max(1, len(self.support_))))
         blocks = [
-            self._kernel.between(X[i : i + size], self.support_vectors_) @ self.dual_coef_.T
+            self._kernel(X[i : i + size], self.support_vectors_) @ self.dual_coef_.T
             for i in range(0, len(X), size)
         ]
         return np.concatenate(blocks) + self.intercept_
@@ -1374,29 +1019,22 @@ class SVC(_MarginClassifier):
 class HardMarginSVM(SVC):
     """The separator of largest margin: min ||w||^2 / 2 subject to y_i (w^T phi(x_i) + b) >= 1.
 
-    There are no weights: a condition that is repeated is the same condition.
+    There are no weights: a condition that is repeated is the same condition. Classes that are not
+    separable are refused: for the linear kernel decided by a linear programme, for others when the
+    dual grows without bound.
+
+    Book: support-vector-machines-hard-margin. Boser, Guyon and Vapnik (1992).
 
     Parameters
     ----------
-    kernel, ell, degree, coef0, multi_class, tol, max_iter
-        As ``SVC``.
+    kernel, ell, degree, coef0, multi_class, tol, max_iter :
+        As in ``SVC``.
 
     Attributes
     ----------
-    margin_ : array of shape (n_problems,)
-        Geometric margin min_i y_i f(x_i) / ||w||, in the feature space of the kernel.
-    classes_, support_, support_vectors_, dual_coef_, intercept_, coef_, gap_, ...
-        As ``SVC``; ``gap_`` is that of (w, b) scaled to y_i f(x_i) >= 1.
-
-    Raises
-    ------
-    ValueError
-        If two classes are not separable: for the linear kernel decided by a linear programme, for
-        others when the dual grows without bound.
-
-    References
-    ----------
-    Book: support-vector-machines-hard-margin. Boser, Guyon and Vapnik (1992).
+    margin_ : array of shape (n_problems,), min_i y_i f(x_i) / ||w|| in the kernel's feature space
+    classes_, support_, dual_coef_, intercept_, coef_, gap_, converged_ : as in ``SVC``
+        ``gap_`` is that of (w, b) scaled to y_i f(x_i) >= 1.
 
     Examples
     --------
@@ -1415,42 +1053,28 @@ class HardMarginSVM(SVC):
         tol=1e-6,
         max_iter=100_000,
     ):
-        self.kernel = kernel
-        self.ell = ell
-        self.degree = degree
-        self.coef0 = coef0
-        self.multi_class = multi_class
-        self.tol = tol
-        self.max_iter = max_iter
-
-    def _bound(self):
-        return np.inf
+        super().__init__(np.inf, kernel, ell, degree, coef0, multi_class, tol, max_iter)
 
     def fit(self, X, y):
         """Train on X of shape (n, d) and labels y of shape (n,) of separable classes."""
         begin_fit(self, X)
         if isinstance(self.kernel, str) and self.kernel == "linear":
             A, classes, index = check_X_y(X, y, type(self).__name__)
-            if 0 < np.ptp(A, axis=0).max() < 1e-145:
-                raise ValueError("X is too small, its squares would vanish: divide it by a unit.")
             for who, signs in self._problems(index, len(classes)):
                 Z = add_intercept(A[who] - A[who].mean(axis=0))
                 if separating_weights(Z, signs) is None:
                     raise _not_separable("by a hyperplane")
-        return self._fit(X, y, None, None)
-
-    def _store(self, runs, problems):
-        pairs = [(run, y) for run, (_, y, _) in zip(runs, problems)]
-        smallest = [np.min(y * run.f) for run, y in pairs]
-        norms = [np.sqrt((run.alpha * y) @ (run.f - run.b)) for run, y in pairs]
-        self.margin_ = np.divide(smallest, norms)
-        super()._store(runs, problems)
+        super().fit(X, y)
+        self.margin_ = 1 / np.sqrt(2 * self.primal_)
+        return self
 
 
 class LinearSVC(_MarginClassifier):
     """Linear support vector machine by its primal: ||w||^2 / 2 + C sum_i s_i loss(1 - y_i f(x_i)).
 
     f(x) = w^T x + b, loss(u) = [u]_+^2 or [u]_+; b is not penalised, s_i is 1 unless given.
+
+    Book: support-vector-machines-primal-vs-dual-cost. Chapelle (2007).
 
     Parameters
     ----------
@@ -1462,23 +1086,16 @@ class LinearSVC(_MarginClassifier):
     multi_class : {"ovr", "ovo"}
         One against the rest, or one against one.
     tol : float
-        Largest duality gap relative to the objective.
-    max_iter : int
-        Newton steps at most for each two-class problem.
-    class_weight : None, "balanced" or dict
-        Factor for the weights s_i of the examples of each class.
+        Largest duality gap relative to the objective, above 0.
+    max_iter, class_weight : see ``mllib.core``.
+        Newton steps at most for each two-class problem, and factors of s_i.
 
     Attributes
     ----------
     classes_ : array of shape (K,)
     coef_, intercept_ : arrays of shape (n_problems, d) and (n_problems,)
-    gap_, primal_, dual_ : arrays of shape (n_problems,)
-    n_iter_ : array of shape (n_problems,)
+    gap_, primal_, dual_, n_iter_ : arrays of shape (n_problems,), as in ``LinearRun``
     converged_ : bool
-
-    References
-    ----------
-    Book: support-vector-machines-primal-vs-dual-cost. Chapelle (2007).
 
     Examples
     --------
@@ -1509,30 +1126,23 @@ class LinearSVC(_MarginClassifier):
         begin_fit(self, X)
         name = type(self).__name__
         X, classes, index, s, _ = check_weighted_X_y(X, y, sample_weight, self.class_weight, name)
-        options = {
-            "loss": self.loss,
-            "fit_intercept": self.fit_intercept,
-            "tol": self.tol,
-            "max_iter": self.max_iter,
-        }
-        problems = self._problems(index, len(classes))
         runs = [
-            _primal_svm(
-                X if len(who) == len(X) else X[who],
+            linear_svm(
+                X[who],
                 signs,
                 self.C,
-                s=1.0 if s is None else s[who],
-                **options,
+                loss=self.loss,
+                fit_intercept=self.fit_intercept,
+                sample_weight=None if s is None else s[who],
+                tol=self.tol,
+                max_iter=self.max_iter,
             )
-            for who, signs in problems
+            for who, signs in self._problems(index, len(classes))
         ]
         self.coef_ = np.array([run.w for run in runs])
         self.intercept_ = np.array([run.b for run in runs])
         self.classes_, self.n_features_in_ = classes, X.shape[1]
-        for field in ("gap", "primal", "dual", "n_iter"):
-            setattr(self, f"{field}_", np.array([getattr(run, field) for run in runs]))
-        self.converged_ = all(run.converged for run in runs)
-        if not self.converged_:
+        if not self._keep_runs(runs):
             convergence_warning(
                 f"LinearSVC stopped after max_iter={self.max_iter} steps with relative gap "
                 f"{(self.gap_ / self.primal_).max():.3g} (tolerance {self.tol:g}): raise max_iter."

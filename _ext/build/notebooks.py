@@ -17,7 +17,6 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 ROOT = Path(__file__).resolve().parents[2]
-os.environ["MLLIB_PROGRESS"] = "0"  # no bar is published
 
 
 def chapters(wanted):

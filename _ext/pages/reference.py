@@ -8,6 +8,7 @@ The pages, and their places in the table of contents, are made of the modules th
 import ast
 import inspect
 import re
+from itertools import chain
 from pathlib import Path
 
 import yaml
@@ -156,7 +157,7 @@ def plain(lines):
     entry in one line, ``name : type; meaning``, becomes the two lines that numpy's style asks for.
     """
     done = []
-    for line in (part for line in lines for part in _entry(line)):
+    for line in chain.from_iterable(map(_entry, lines)):
         field = _FIELD.fullmatch(line)
         head, rest = field.groups() if field else ("", line)
         if not line.lstrip().startswith((">>>", "...", "..")):
@@ -177,7 +178,7 @@ _NAMES = re.compile(r"([\w]+(?:, [\w]+)*)(?: : (.*))?")
 def attributes(section):
     """Return (names, type, meaning) for the entries of a section of attributes."""
     found = []
-    for line in (part for line in section.splitlines() for part in _entry(line)):
+    for line in chain.from_iterable(map(_entry, section.splitlines())):
         if line.startswith(" ") and found:
             found[-1][2].append(line.strip())
         elif match := _NAMES.fullmatch(line.strip()):

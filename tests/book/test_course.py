@@ -15,9 +15,8 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from _ext.pages import figures, players, reading, theorem  # noqa: E402
 from _ext.registers import coursemap, planted  # noqa: E402
-from _ext.setting import figures, reading, theorem  # noqa: E402
-from _ext.shipping import players, share  # noqa: E402
 from mllib.course.figures import COLOURS, DARK  # noqa: E402
 from mllib.course.player import Player  # noqa: E402
 
@@ -158,7 +157,7 @@ def test_without_the_hypothesis_the_theorem_fails():
 
 
 def test_the_theorem_is_light():
-    script = ROOT / "_ext" / "shipping" / "web" / "theorem.js"
+    script = ROOT / "_ext" / "web" / "scripts" / "theorem.js"
     assert len(theorem.picture().encode()) + script.stat().st_size < 15_000
 
 
@@ -217,27 +216,19 @@ def test_a_player_refuses_what_it_cannot_draw():
         Player((0, 1), (0, 1)).dots([[0, np.nan]])
 
 
-def test_a_player_is_attached_to_its_still_picture(tmp_path):
-    (tmp_path / "_images").mkdir()
-    (tmp_path / "_images" / "x.svg").write_text(film().svg(), encoding="utf-8")
-    (tmp_path / "chapters").mkdir()
-    page = tmp_path / "chapters" / "one.html"
-    html = players.attach(
-        figures.pair('<figure><img alt="a" src="../_images/x.svg"/></figure>', page), page
-    )
+def test_a_player_keeps_one_frame_on_the_page_and_the_others_beside_it(tmp_path):
+    svg = film().svg()
+    found = players.frames(svg)
+    html = players.controls(found, tmp_path / "x.svg", "../_images/x")
     assert 'data-player="../_images/x.frames.js"' in html
-    assert html.index("only-dark") < html.index("data-player") < html.index("</figure>")
     assert '<p class="player-say">last</p>' in html
-    written = (tmp_path / "_images" / "x.frames.js").read_text(encoding="utf-8")
+    written = (tmp_path / "x.frames.js").read_text(encoding="utf-8")
     kept = json.loads(re.fullmatch(r'window\.bookFrames\("x",(.*)\);\n', written)[1])
     assert len(kept["frames"]) == 3
     assert not re.search(r"\.\d\d", "".join(marks for _, marks in kept["frames"]))
-    for twin in ("x.svg", "x-dark.svg"):
-        still = (tmp_path / "_images" / twin).read_text(encoding="utf-8")
-        assert still.count('class="frame"') == 1
+    still = figures.darkened(players.still(svg))
+    assert still.count('class="frame"') == 1
     assert DARK["positive"] in still
-    plain = '<img class="only-light" src="../_images/none.svg"><img class="only-dark">'
-    assert players.attach(plain, page) == plain
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
@@ -257,106 +248,3 @@ def test_colours_of_players_are_those_of_figures(scheme, table):
     for colour in table:
         assert f".s-{colour} {{ stroke: var(--ink-{colour}); }}" in STYLE
         assert f".f-{colour} {{ fill: var(--ink-{colour}); }}" in STYLE
-
-
-# What is shared ------------------------------------------------------------------------------
-
-PAGE = """<html lang="en" data-content_root="../../"><head>
-<title>14. The perceptron — The book</title>
-<meta name="description" content="Lines."/></head><body><a href="../../index.html">Home</a>
-<article class="bd-article"><figure><img class="only-light" src="../../_images/a.svg"/></figure>
-</article><footer class="prev-next-footer">next</footer>
-<footer class="bd-footer-content"><p>theme</p></footer></body></html>"""
-BOOK = share.About("The book", "The authors", "2026")
-WHERE = "chapters/part/perceptron.html"
-
-
-def test_a_page_says_licence_and_citation_and_nothing_dead():
-    html = share.shared(PAGE, WHERE, BOOK)
-    assert 'rel="license"' in html
-    assert "@misc{check-perceptron," in html
-    assert "title  = {The perceptron}" in html
-    assert "<p>theme</p>" not in html
-    for absent in ("canonical", "og:url", "og:image", "url    =", "Edit", "Source of", "PDF"):
-        assert absent not in html
-    assert '<meta property="og:title" content="The perceptron" />' in html
-    assert '<meta property="og:description" content="Lines." />' in html
-    turned = PAGE.replace(
-        'name="description" content="Lines."', 'content="Lines." name="description"'
-    )
-    assert 'og:description" content="Lines."' in share.shared(turned, WHERE, BOOK)
-
-
-def test_with_the_address_of_the_repository_a_page_leads_to_its_source():
-    book = BOOK._replace(repository="https://github.com/owner/name", folder="book", pdf=True)
-    assert "This chapter" not in share.shared(PAGE, WHERE, book)
-    book = book._replace(pdfs=("perceptron",))
-    html = share.shared(PAGE, WHERE, book)
-    at = "main/book/chapters/part/perceptron.md"
-    assert f'href="https://github.com/owner/name/blob/{at}"' in html
-    assert f'href="https://github.com/owner/name/edit/{at}"' in html
-    assert 'href="../../book.pdf"' in html
-    assert 'href="../../pdf/perceptron.pdf"' in html
-    assert "This chapter" not in share.shared(PAGE, "chapters/part/other.html", book)
-    assert "Edit" not in share.shared(PAGE, "chapters/results/perceptron.html", book)
-    other = book._replace(repository="https://gitlab.com/owner/name", folder="")
-    assert "owner/name/-/blob/main/chapters" in share.shared(PAGE, WHERE, other)
-
-
-def test_with_the_address_of_the_site_a_page_has_its_card():
-    book = BOOK._replace(address="https://example.org/book/")
-    html = share.shared(PAGE, WHERE, book)
-    own = "https://example.org/book/chapters/part/perceptron.html"
-    assert html.count(f'<link rel="canonical" href="{own}" />') == 1
-    assert f'<meta property="og:url" content="{own}" />' in html
-    assert 'property="og:image" content="https://example.org/book/_images/a.card.png"' in html
-    assert f"url    = {{{own}}}" in html
-    assert "canonical" not in share.shared(PAGE, "search.html", book)
-
-
-def test_the_page_for_errors_can_be_shown_anywhere():
-    book = BOOK._replace(address="https://example.org/book/")
-    page = share.shared(PAGE, "chapters/intro.html", book)
-    html = share.missing(page, "chapters/intro.html", book.address)
-    assert "This page does not exist" in html
-    assert "og:" not in html
-    assert "canonical" not in html
-    for link in re.findall(r'\b(?:href|src|data-content_root)="([^"]*)"', html):
-        assert link.startswith(("/", "https://")), link
-
-
-def test_the_map_of_the_site_lists_its_pages():
-    written = share.sitemap(["b.html", "a.html"], "https://example.org/")
-    listed = re.findall(r"<loc>(.*?)</loc>", written)
-    assert listed == ["https://example.org/a.html", "https://example.org/b.html"]
-
-
-def test_the_settings_are_read(tmp_path):
-    (tmp_path / "_config.yml").write_text(
-        "title: T\nauthor: A\nrepository: {url: 'https://github.com/o/n/', branch: dev}\n"
-        "html: {baseurl: 'https://example.org/n'}\n"
-    )
-    (tmp_path / "CITATION.cff").write_text("date-released: 2026-11-21\n")
-    found = share.about(tmp_path, pdf=True)
-    assert found == share.About(
-        "T", "A", "2026", "https://github.com/o/n", "dev", "", "https://example.org/n/", True
-    )
-
-
-def test_a_published_site_has_cards_a_map_and_a_page_for_errors(tmp_path):
-    book = BOOK._replace(address="https://example.org/book/")
-    (tmp_path / "_images").mkdir()
-    drawn = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 3"></svg>'
-    (tmp_path / "_images" / "a.svg").write_text(drawn)
-    for name in (WHERE, "chapters/intro.html", "search.html"):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        page = PAGE if name == WHERE else re.sub(r"<figure>.*?</figure>", "", PAGE)
-        path.write_text(share.shared(page, name, book), encoding="utf-8")
-    share.site(tmp_path, BOOK)
-    assert not (tmp_path / "sitemap.xml").exists()
-    share.site(tmp_path, book)
-    assert (tmp_path / "sitemap.xml").read_text().count("<loc>") == 2
-    assert "does not exist" in (tmp_path / "404.html").read_text(encoding="utf-8")
-    card = (tmp_path / "_images" / "a.card.png").read_bytes()
-    assert [int.from_bytes(card[i : i + 4], "big") for i in (16, 20)] == [1200, 630]

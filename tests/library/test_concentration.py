@@ -188,7 +188,7 @@ def test_intervals_are_clipped():
 
 
 def test_scaling_the_unit_changes_nothing():
-    for scale in (1e-200, 1e-8, 1e8, 1e200):
+    for scale in (1e-150, 1e-8, 1e8, 1e150):
         assert co.hoeffding_bound(50, 0.1 * scale, 0.0, scale) == pytest.approx(
             co.hoeffding_bound(50, 0.1)
         )
@@ -220,7 +220,7 @@ def test_scaling_the_unit_changes_nothing():
         (lambda: co.hoeffding_bound(5, np.nan), "epsilon must be a number"),
         (lambda: co.hoeffding_bound(5, 0.1, 1.0, 0.0), "low must be below high"),
         (lambda: co.hoeffding_bound(5, 0.1, 0.0, np.inf), "high contains infinity"),
-        (lambda: co.hoeffding_bound(5, 0.1, -1e308, 1e308), "high - low must be finite"),
+        (lambda: co.hoeffding_bound(5, 0.1, -1e308, 1e308), "between 1e-150 and 1e150"),
         (lambda: co.hoeffding_bound(5, 0.1, "zero"), "low must hold numbers only"),
         (
             lambda: co.hoeffding_bound(5, 0.1, np.zeros(4), np.ones(4)),

@@ -549,11 +549,12 @@ def test_scores_keep_their_digits_whether_the_rows_are_centred_or_not():
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("kind", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
-def test_features_whose_squares_leave_the_range_are_refused(kind):
-    X, y = np.arange(8.0)[:, None] ** 2, np.repeat([0, 1], 4)
-    for unit, word in ((1e-160, "small"), (1e154, "large"), (1e200, "large")):
-        with pytest.raises(ValueError, match=f"X is too {word}"):
-            kind().fit(X * unit, y)
-    with pytest.raises(ValueError, match="sample_weight is too large"):
-        kind().fit(X, y, np.full(8, 1e300))
-    assert np.allclose(kind().fit(X, y, np.full(8, 1e-200)).means_, kind().fit(X, y).means_)
+def test_features_and_weights_of_any_accepted_size(kind):
+    X, y = np.arange(1.0, 9.0)[:, None] ** 2, np.repeat([0, 1], 4)
+    labels = kind().fit(X, y).predict(X)
+    for unit in (1e-149, 1e147):
+        assert np.array_equal(kind().fit(X * unit, y).predict(X * unit), labels)
+    with pytest.raises(ValueError, match="too large, squares overflow"):
+        kind().fit(X * 1e147, y, np.full(8, 1e200))
+    for weight in (1e-200, 1e200):
+        assert np.allclose(kind().fit(X, y, np.full(8, weight)).means_, kind().fit(X, y).means_)

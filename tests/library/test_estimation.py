@@ -118,7 +118,7 @@ def test_sum_of_logs_survives_where_the_product_does_not():
         (lambda: categorical_log_likelihood([1, -2], [0.5, 0.5]), "counts must be non-negative"),
         (lambda: categorical_log_likelihood([1, 2], [1.0]), "p must have 2 entries"),
         (lambda: gaussian_log_likelihood([1.0], 0.0, 0.0), "variance must be a number"),
-        (lambda: gaussian_log_likelihood([1.0], np.inf, 1.0), "mean must be a finite number"),
+        (lambda: gaussian_log_likelihood([1.0], np.inf, 1.0), "mean must be a number in"),
         (lambda: gaussian_log_likelihood([np.nan], 0.0, 1.0), "x contains NaN"),
         (lambda: Gaussian(0.0, -1.0).log_density([1.0]), "variance must be a number"),
         (lambda: Gaussian(np.nan, 1.0).log_density([1.0]), "mean must be a number"),
@@ -522,7 +522,7 @@ def test_dirichlet_mode_is_the_map_estimate_and_not_the_mean():
         (lambda: gaussian_mean_posterior([1.0], 1.0, np.nan, 1.0), "prior_mean must be"),
         (lambda: GaussianMean(0.0, 0.0, 1.0), "variance must be a number"),
         (lambda: GaussianMean(0.0, 1.0, 0.0), "noise_variance must be a number"),
-        (lambda: dirichlet_posterior([1.0, 0.0], [1, 1]), "alpha must be positive"),
+        (lambda: dirichlet_posterior([1.0, 0.0], [1, 1]), "all above 0"),
         (lambda: dirichlet_posterior([1.0], [3]), "alpha must hold at least 2 entries"),
         (lambda: dirichlet_posterior([1.0, 1.0], [1, 1, 1]), "counts must have 2 entries"),
         (lambda: Dirichlet(np.array([0.5, 2.0])).mode, "alpha must be at least 1"),
@@ -548,12 +548,9 @@ def test_functions_leave_their_arguments_alone():
 @pytest.mark.parametrize("unit", [1e-200, 1e200])
 def test_samples_whose_squares_are_lost_are_refused(unit):
     x = np.array([1.0, 2.0, 4.0]) * unit
-    with np.errstate(all="raise"):
-        for call in (gaussian_mle, sample_variance):
-            with pytest.raises(ValueError, match="x is too large or too small"):
-                call(x)
-        with pytest.raises(ValueError, match="X is too large or too small"):
-            multivariate_gaussian_mle(np.column_stack([x, [1.0, 2.0, 7.0]]))
+    for call in (gaussian_mle, sample_variance, lambda x: multivariate_gaussian_mle(x[:, None])):
+        with pytest.raises(ValueError, match="between 1e-150 and 1e150 in size"):
+            call(x)
 
 
 def test_equal_values_have_no_variance_whatever_rounding_does():

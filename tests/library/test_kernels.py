@@ -13,7 +13,6 @@ from scipy.stats import poisson
 from sklearn.kernel_ridge import KernelRidge as SklearnKernelRidge
 from sklearn.metrics import pairwise
 
-from mllib import support_vector_machines
 from mllib.kernels import (
     KernelRidge,
     center_kernel,
@@ -317,11 +316,6 @@ def test_string_kernels_are_inner_products_of_counts(texts):
 
 
 # Other chapters ------------------------------------------------------------------------------
-
-
-def test_support_vector_machines_use_these_kernels():
-    assert support_vector_machines.rbf_kernel is rbf_kernel
-    assert support_vector_machines.polynomial_kernel is polynomial_kernel
 
 
 # Centring ------------------------------------------------------------------------------------

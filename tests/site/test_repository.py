@@ -14,10 +14,10 @@ import pytest
 import yaml
 from sphinx.errors import ConfigError
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from _ext.setting import repository  # noqa: E402
+from _ext.web import repository  # noqa: E402
 
 ADDRESS = "https://github.com/owner/name"
 
@@ -43,7 +43,7 @@ def tree(folder, address):
     notebook.metadata["language_info"] = {"name": "python"}
     nbformat.write(notebook, folder / "chapters" / "part" / "one.ipynb")
     done = subprocess.run(
-        [sys.executable, str(ROOT / "_ext" / "serving" / "build.py")],
+        [sys.executable, str(ROOT / "_ext" / "build" / "site.py")],
         env=os.environ | {"BOOK_ROOT": str(folder)},
         capture_output=True,
         text=True,

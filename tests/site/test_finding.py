@@ -1,4 +1,4 @@
-"""Finding things in the site: glossary, index, names for the search, permanent links, previews."""
+"""Finding things in the site: glossary, index, names for the search."""
 
 import json
 import re
@@ -9,11 +9,10 @@ import pytest
 import small_site
 import yaml
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from _ext.registers import glossary, names  # noqa: E402
-from _ext.setting import anchors, previews  # noqa: E402
 
 PAGE = """# Sums
 
@@ -175,72 +174,3 @@ def test_the_search_knows_names_words_and_symbols(book):
 def test_titles_are_shown_as_text_code_and_mathml():
     assert names.shown("a < `b_c`") == "a &lt; <code>b_c</code>"
     assert names.shown("$x^2$").startswith("<math")
-
-
-# Permanent links ---
-
-BLOCK = (
-    '<div class="proof theorem admonition" id="a-b">\n<p class="admonition-title">'
-    '<span class="caption-number">Theorem 1.2 </span> (Name)</p>\n<p>Text.</p></div>'
-)
-FIGURE = (
-    '<figure id="fig-a"><figcaption><p><span class="caption-number">Figure 1.1 </span>'
-    '<span class="caption-text">What <em>it</em> shows.</span>'
-    '<a class="headerlink" href="#fig-a" title="Link to this image">#</a></p></figcaption></figure>'
-)
-
-
-@pytest.mark.parametrize(
-    ("html", "anchor", "label"),
-    [
-        (BLOCK, "a-b", "Link to Theorem 1.2"),
-        (BLOCK.replace("proof theorem", "exercise"), "a-b", "Link to Theorem 1.2"),
-        (FIGURE, "fig-a", "Link to Figure 1.1"),
-        ('<p id="a-c">Text.</p>', "a-c", "Link to The &amp; title"),
-        ('<p id="erratum-x">Text.</p>', "erratum-x", "Link to this paragraph"),
-        (
-            '<div class="cell claim" id="claim-a-b"><p class="claim-badge">Verified</p></div>',
-            "claim-a-b",
-            "Link to the claim a-b",
-        ),
-        (
-            '<div class="proof-place" id="a-p"><div class="admonition proof proof-block">\n'
-            '<p><strong class="proof-opening">Proof.</strong> By.</p></div></div>',
-            "a-p",
-            "Link to this proof",
-        ),
-    ],
-)
-def test_what_can_be_cited_links_to_itself_once(html, anchor, label):
-    page = anchors.linked(html, {"a-c": "The & title"})
-    assert page.count('class="permalink"') == 1
-    assert f'<a class="permalink" href="#{anchor}" aria-label="{label}">' in page
-    assert "headerlink" not in page
-
-
-def test_other_paragraphs_and_numbered_ids_get_no_link():
-    for html in ("<p>Text.</p>", '<p id="id12">Text.</p>', '<p class="claim-badge">x</p>'):
-        assert anchors.linked(html) == html
-
-
-# Previews ---
-
-
-def test_references_of_chapters_are_marked_and_what_they_show_is_written(tmp_path):
-    folder = tmp_path / "chapters" / "part"
-    folder.mkdir(parents=True)
-    block = BLOCK.replace("<p>Text.</p>", '<div><img alt="" src="../../_images/a.svg"></div>')
-    (folder / "a.html").write_text(f'{block}<p><a class="reference internal" href="#a-b">x</a></p>')
-    (folder / "b.html").write_text(
-        '<a class="reference internal" href="a.html#a-b">x</a>'
-        '<a class="reference internal" href="a.html#nothing">y</a>'
-    )
-    previews.write(tmp_path)
-    assert (folder / "a.html").read_text().count("data-preview") == 1
-    assert (folder / "b.html").read_text().count("data-preview") == 1
-    written = (folder / "a.previews.js").read_text()
-    assert written.startswith('window.bookPreviews("chapters/part/a.html", {')
-    piece = json.loads(written[written.index("{") : written.rindex("}") + 1])["a-b"]
-    assert piece.count("<div") == piece.count("</div>") == 2
-    assert 'data-src="_images/a.svg"' in piece
-    assert not (folder / "b.previews.js").exists()

@@ -10,13 +10,12 @@ import pytest
 import small_site
 import yaml
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from _ext.registers import benchmarks, checks, graph, ratios, verdicts  # noqa: E402
+from _ext.pages import figures, formulas, reference  # noqa: E402
+from _ext.registers import benchmarks, graph, ratios, verdicts  # noqa: E402
 from _ext.registers import code as codes  # noqa: E402
-from _ext.setting import figures, mathematics, reference  # noqa: E402
-from _ext.shipping import weight  # noqa: E402
 from mllib.course import claim as real_claim  # noqa: E402
 
 PRINTED = "{}\n  holds      two and two make four in 3 cases\n  tight      largest ratio: 0.93\n"
@@ -137,8 +136,8 @@ def project(tmp_path):
 def plain(html):
     """Return the text of a piece of a page, formulas as TeX in dollars, code in backquotes."""
     for tex in map(unescape, re.findall(r"<annotation[^>]*>(.*?)</annotation>", html)):
-        formula = mathematics.typeset(tex)
-        html = html.replace(mathematics.held(formula), f"${tex}$").replace(formula, f"${tex}$")
+        formula = formulas.typeset(tex)
+        html = html.replace(formulas.held(formula), f"${tex}$").replace(formula, f"${tex}$")
     html = re.sub(r"<code[^>]*>(.*?)</code>", r"`\1`", html)
     return unescape(re.sub(r"<[^>]+>", "", html)).strip()
 
@@ -170,128 +169,16 @@ def test_a_good_page_builds_without_a_warning_and_fills_every_list(project):
     assert "test_add" in page
 
 
-@pytest.mark.parametrize("kind", checks.STATEMENTS)
-def test_a_statement_without_a_claim_fails(project, kind):
-    block = THEOREM.format("sums-more").replace("theorem", kind)
-    only(
-        project.build({"sums": [*GOOD_PAGE, text(block)]}),
-        rf"sums\.ipynb.*{kind} sums-more has no executed claim",
-    )
-
-
-def test_a_definition_needs_no_claim(project):
-    block = THEOREM.format("sums-more").replace("theorem", "definition")
-    assert project.build({"sums": [*GOOD_PAGE, text(block)]}) == []
-
-
-def test_a_statement_without_a_label_fails(project):
-    block = THEOREM.format("x").replace(":label: x\n", "")
-    only(project.build({"sums": [*GOOD_PAGE, text(block)]}), "theorem without a label")
-
-
-def test_a_claim_that_names_nothing_on_its_page_fails(project):
-    cells = [*GOOD_PAGE, claim("sums-elsewhere")]
-    only(project.build({"sums": cells}), "claim sums-elsewhere names nothing that is anchored")
-
-
-def test_a_claim_outside_the_registers_fails(project):
-    cells = [*GOOD_PAGE, text("(sums-unlisted)=\nTrue."), claim("sums-unlisted")]
-    only(project.build({"sums": cells}), "sums-unlisted is in neither results.yml nor errata.yml")
-
-
-def test_an_unexecuted_claim_fails(project):
-    cells = [*GOOD_PAGE[:3], claim("sums-zero", count=None), *GOOD_PAGE[4:]]
-    warnings = project.build({"sums": cells})
-    assert any("claim sums-zero: its cell was not executed" in w for w in warnings), warnings
-    assert any("theorem sums-zero has no executed claim" in w for w in warnings), warnings
-
-
-def test_a_claim_that_raised_fails(project):
-    cell = claim("sums-zero")
-    cell.outputs = [
-        nbformat.v4.new_output(
-            "error", ename="ClaimFailure", evalue="no", traceback=["ClaimFailure: no"]
-        )
-    ]
-    warnings = project.build({"sums": [*GOOD_PAGE[:3], cell, *GOOD_PAGE[4:]]})
-    assert any("claim sums-zero: its cell ended in an error" in w for w in warnings), warnings
-
-
-@pytest.mark.parametrize(
-    "printed",
-    [
-        "",
-        "sums-zero\n",
-        "sums-zero\n  tight      ratio: 0.9\n",
-        "sums-other\n  holds      something\n",
-        "sums-zero holds      something\n",
-    ],
-)
-def test_a_claim_without_a_verdict_fails(project, printed):
-    cells = [*GOOD_PAGE[:3], claim("sums-zero", printed=printed), *GOOD_PAGE[4:]]
-    warnings = project.build({"sums": cells})
-    assert any("claim sums-zero: its cell showed no verdict" in w for w in warnings), warnings
-
-
-def test_a_claim_whose_name_is_computed_fails(project):
-    cells = [*GOOD_PAGE, code("with claim(name) as c:\n    c.holds('x', True)", "x")]
-    only(project.build({"sums": cells}), "its names must be written out")
-
-
-def test_a_claim_made_twice_fails(project):
-    only(project.build({"sums": [*GOOD_PAGE, claim("sums-zero")]}), "sums-zero is made twice")
-
-
-def test_a_registered_result_without_an_anchor_fails(project):
-    more = {"id": "sums-idea", "chapter": "sums", "kind": "definition", "title": "Idea"}
-    only(
-        project.build({"sums": GOOD_PAGE}, [*RESULTS, more]),
-        r"sums\.ipynb.*sums-idea \(definition\) has no anchor",
-    )
-
-
 def test_results_of_chapters_that_are_not_published_are_left_alone(project):
     more = {"id": "later-idea", "chapter": "later", "kind": "theorem", "title": "Idea"}
     slip = {**ERRATA[0], "id": "six", "chapter": "later"}
     assert project.build({"sums": GOOD_PAGE}, [*RESULTS, more], [*ERRATA, slip]) == []
 
 
-@pytest.mark.parametrize("kind", ["theorem", "derivation", "algorithm", "example"])
-def test_a_registered_result_with_an_anchor_but_no_claim_fails(project, kind):
-    more = {"id": "sums-step", "chapter": "sums", "kind": kind, "title": "Step"}
-    cells = [*GOOD_PAGE, text("(sums-step)=\nAdd nothing.")]
-    only(
-        project.build({"sums": cells}, [*RESULTS, more]),
-        f"{kind} sums-step has no executed claim",
-    )
-
-
-def test_a_slip_without_an_anchor_fails(project):
-    slip = {**ERRATA[0], "id": "six"}
-    only(project.build({"sums": GOOD_PAGE}, RESULTS, [*ERRATA, slip]), "slip six has no anchor")
-
-
-def test_a_slip_without_a_claim_fails(project):
-    slip = {**ERRATA[0], "id": "six"}
-    cells = [*GOOD_PAGE, text("(erratum-six)=\nIt is not six.")]
-    only(
-        project.build({"sums": cells}, RESULTS, [*ERRATA, slip]),
-        "slip six has no executed claim erratum-six",
-    )
-
-
 def test_one_claim_may_verify_several_results(project):
     more = {"id": "sums-step", "chapter": "sums", "kind": "derivation", "title": "Step"}
     cells = [*GOOD_PAGE[:3], text("(sums-step)=\nAdd nothing."), claim("sums-zero", "sums-step")]
     assert project.build({"sums": [*cells, *GOOD_PAGE[4:]]}, [*RESULTS, more]) == []
-
-
-def test_faults_are_reported_again_when_another_page_changes(project):
-    bad = [text("# More"), text(THEOREM.format("more-zero"))]
-    first = project.build({"sums": GOOD_PAGE, "more": bad})
-    again = project.build({"sums": [*GOOD_PAGE, text("One more sentence.")], "more": bad})
-    only(first, "more-zero")
-    only(again, "more-zero")
 
 
 def test_results_say_how_many_planted_faults_were_noticed_where_they_were_counted(project):
@@ -325,16 +212,6 @@ def test_a_link_to_a_chapter_in_a_statement_leads_there_from_the_entry_too(proje
     assert re.search(
         r'href="\.\./part/sums\.html"><span class="doc">', project.page("results/sums")
     )
-
-
-def test_entries_are_written_again_only_when_something_changed(project):
-    path = project.folder / "html" / "chapters" / "results" / "sums.html"
-    project.build({"sums": GOOD_PAGE})
-    path.write_text("as it was")
-    project.build({"sums": GOOD_PAGE})
-    assert path.read_text() == "as it was"
-    project.build({"sums": GOOD_PAGE}, [RESULTS[0] | {"title": "Of sums"}])
-    assert "Of sums" in path.read_text()
 
 
 def test_the_graph_follows_references_in_statement_and_proof(project):
@@ -417,12 +294,12 @@ def test_a_formula_that_does_not_parse_fails_with_file_and_line(project):
 
 @pytest.mark.parametrize("tex", [r"\frac{1", r"a & b", r"\nosuchmacro", r"x_1_2"])
 def test_bad_formulas_raise(tex):
-    with pytest.raises(mathematics.FormulaError):
-        mathematics.typeset(tex)
+    with pytest.raises(formulas.FormulaError):
+        formulas.typeset(tex)
 
 
 def test_formulas_carry_mathml_and_their_tex():
-    html = mathematics.typeset(r"\hat w^T x \ge \tfrac12", display=True)
+    html = formulas.typeset(r"\hat w^T x \ge \tfrac12", display=True)
     assert "<math" in html
     assert r"\hat w^T x \ge \tfrac12" in html
     assert 'aria-hidden="true"' in html
@@ -438,8 +315,8 @@ def test_formulas_carry_mathml_and_their_tex():
     ],
 )
 def test_lines_outside_an_environment_are_aligned(tex, wrapped):
-    assert mathematics.displayed(tex).startswith(r"\begin{aligned}a") == wrapped
-    mathematics.typeset(mathematics.displayed(tex), display=True)
+    assert formulas.displayed(tex).startswith(r"\begin{aligned}a") == wrapped
+    formulas.typeset(formulas.displayed(tex), display=True)
 
 
 # Reading claims, code and tests ---
@@ -529,15 +406,6 @@ def test_the_code_of_a_claim_is_folded_beneath_it_and_other_code_where_its_autho
         assert cell.index("cell_output") < cell.index("<details") < cell.index("cell_input")
     assert "Code <span>2 lines</span>" in cells[3]
     assert "x = 1" in re.sub(r"<[^>]+>", "", cells[3])
-
-
-def test_the_switch_stands_once_on_pages_with_folded_code():
-    header = '<div class="article-header-buttons">\n<button>x</button></div>'
-    fold = '<details class="code-fold"><summary>Code</summary></details>'
-    assert verdicts.switched(header) == header
-    found = verdicts.switched(header + fold + fold)
-    assert found.count('aria-pressed="false"') == 1
-    assert found.index("view-switch") < found.index("<button>x")
 
 
 def test_planted_faults_that_a_claim_caught_are_told_where_they_are_counted(project):
@@ -668,10 +536,11 @@ def test_docstrings_are_escaped_outside_code():
 
 
 def test_modules_come_in_the_order_of_the_chapters(tmp_path):
-    for name in ("__init__", "base", "numerics", "zeta", "alpha", "extra"):
+    (tmp_path / "core").mkdir()
+    for name in ("__init__", "zeta", "alpha", "extra", "core/__init__", "core/tables", "core/arrays"):
         (tmp_path / f"{name}.py").touch()
     order = reference.modules(tmp_path, ["zeta", "missing-one", "alpha"])
-    assert order == ["base", "numerics", "zeta", "alpha", "extra"]
+    assert order == ["zeta", "alpha", "extra", "core.arrays", "core.tables"]
 
 
 def test_public_names_come_in_the_order_of_the_file(tmp_path):
@@ -691,52 +560,6 @@ def test_palette_and_greys_are_mapped_and_other_colours_kept():
     assert figures.dark_colour("#000") == "#e6e6e6"
     assert figures.dark_colour("#ffffff") == "#141414"
     assert figures.dark_colour("#21918c") == "#21918c"  # of a colour map
-
-
-def test_each_svg_of_a_page_gets_a_dark_twin_once(tmp_path):
-    (tmp_path / "_images").mkdir()
-    (tmp_path / "chapters").mkdir()
-    (tmp_path / "_images" / "a.svg").write_text(
-        '<svg width="75pt" height="30pt" viewBox="0 0 75 30"><path style="fill: #0b5fa5"/></svg>'
-    )
-    page = '<p><img alt="x" src="../_images/a.svg" /><img src="../_images/b.png"></p>'
-    once = figures.pair(page, tmp_path / "chapters" / "a.html")
-    assert once.count("<img") == 3
-    assert 'class="only-light" loading="lazy" width="100" height="40"' in once
-    assert 'src="../_images/a-dark.svg"' in once
-    assert figures.pair(once, tmp_path / "chapters" / "a.html") == once
-    dark = (tmp_path / "_images" / "a-dark.svg").read_text()
-    assert "#6cb4f5" in dark
-    assert 'fill="#e6e6e6"' in dark
-
-
-# Weight ---
-
-
-def test_unused_scripts_go_and_search_keeps_its_index():
-    page = (
-        '<script defer src="../_static/scripts/fontawesome.js?d=1"></script>\n'
-        '<script src="../searchindex.js"></script><script src="../_static/copybutton.js"></script>'
-    )
-    assert weight.without_scripts(page, "a.html") == (
-        '<script src="../_static/copybutton.js"></script>'
-    )
-    assert "searchindex.js" in weight.without_scripts(page, "search.html")
-    assert "fontawesome.js" not in weight.without_scripts(page, "search.html")
-
-
-def test_the_glyphs_in_use_are_those_named_and_those_of_other_styles():
-    styles = (
-        '.fa-bars:before,.fa-navicon:before{content:"\\f0c9"}.fa-car:before{content:"\\f1b9"}'
-        'html{--icon:"\\f107"}'
-    )
-    assert weight.glyphs_used(styles, '<i class="fa-solid fa-bars"></i>') == {0xF0C9, 0xF107}
-
-
-def test_rules_of_unused_icons_go_and_others_stay():
-    styles = '.fa-bars:before{content:"x"}.fa-car:before,.fa-auto:before{content:"y"}.a{color:red}'
-    kept = weight.without_icons(styles, "fa-bars")
-    assert kept == '.fa-bars:before{content:"x"}.a{color:red}'
 
 
 # Benchmarks ---

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-HERE = Path(__file__).resolve().parents[1]
+HERE = Path(__file__).resolve().parents[2]
 PAGE = "# A small book\n\nIt has one page, {} words and $x^2 \\ge 0$, and that is all there is.\n"
 
 

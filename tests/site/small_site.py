@@ -24,7 +24,7 @@ def build(folder, *more, **settings):
                 "extensions": [
                     "myst_nb",
                     "sphinx_proof",
-                    "_ext.setting.mathematics",
+                    "_ext.pages.formulas",
                     "_ext.registers.results",
                     *more,
                 ],
