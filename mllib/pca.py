@@ -6,7 +6,6 @@ Schölkopf, Smola and Müller (1998), Tenenbaum, de Silva and Langford (2000).
 
 import numbers
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +16,6 @@ from scipy.sparse.linalg import eigsh
 
 from mllib.core.arrays import (
     check_array,
-    check_kernel_values,
     check_sample_weight,
     check_size,
     check_square,
@@ -32,19 +30,10 @@ from mllib.core.estimators import (
     check_fitted,
     check_parameters,
 )
-from mllib.core.scalars import check_choice, check_scalar
+from mllib.core.scalars import check_choice, check_flag, check_scalar
 from mllib.core.tables import keep_names
-from mllib.kernels import (
-    _centre,
-    center_kernel,
-    center_kernel_vectors,
-    check_psd,
-    default_width,
-    linear_kernel,
-    polynomial_kernel,
-    rbf_kernel,
-)
-from mllib.nearest_neighbours import neighbours
+from mllib.kernels import _centre, center_kernel, center_kernel_vectors, chosen_kernel
+from mllib.nearest_neighbours import leave_one_out, neighbours
 
 __all__ = [
     "PCA",
@@ -136,18 +125,10 @@ def _mean(X, w):
 
 
 def moments(X, weights=None):
-    """Return n, the mean and the scatter sum_i w_i (x_i - mean)(x_i - mean)^T of a sample.
+    """Return n, the mean and the scatter sum_i w_i (x_i - mean)(x_i - mean)^T of X, shape (n, d).
 
-    Those of disjoint samples add up.
+    ``weights`` say how often each row counts. Moments of disjoint samples add up.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    weights : array of shape (n,), optional
-        How often each row counts.
-
-    References
-    ----------
     Book: pca-moments.
 
     Examples
@@ -157,7 +138,10 @@ def moments(X, weights=None):
            [4., 8.]])
     """
     X = check_array(X)
-    weights = check_sample_weight(weights, len(X), "weights")
+    return _moments(X, check_sample_weight(weights, len(X), "weights"))
+
+
+def _moments(X, weights):
     w = np.ones(len(X)) if weights is None else weights
     mean, scatter = _mean(X, w), np.zeros((X.shape[1], X.shape[1]))
     for rows in _blocks(X):
@@ -188,17 +172,13 @@ def fixed_signs(V):
     Of entries that are equally large to eight digits the first one counts, so that rounding does
     not decide.
 
-    Parameters
-    ----------
-    V : array of shape (d, k)
-
     Examples
     --------
     >>> fixed_signs(np.array([[-3.0, 1.0], [1.0, -1.0]]))
     array([[ 3.,  1.],
            [-1., -1.]])
     """
-    V = check_array(V, "V")
+    V = check_array(V, "V", any_size=True)
     size = np.abs(V)
     first = np.argmax(size >= (1 - 1e-8) * size.max(axis=0), axis=0)
     return np.where(V[first, np.arange(V.shape[1])] < 0, -V, V)
@@ -229,15 +209,11 @@ def _by_gram(Z, n, k):
     return values, Z.T @ A / np.sqrt(n * np.maximum(values, _TINY))
 
 
-def _check_k(k):
-    """Check what may be said of a number of components: None, a whole number, a share."""
-    if k is None or (isinstance(k, numbers.Real) and not isinstance(k, numbers.Integral)):
-        return k if k is None else check_scalar(k, "n_components", low=0, high=1, open_low=True)
-    return _whole(k)
-
-
-def _whole(k):
-    return check_scalar(k, "n_components", low=1, integer=True)
+def _check_k(k, share=False):
+    """Check what may be said of a number of components: None, a whole number, or a share."""
+    if share and isinstance(k, numbers.Real) and not isinstance(k, numbers.Integral):
+        return check_scalar(k, "n_components", low=0, high=1, open_low=True)
+    return k if k is None else check_scalar(k, "n_components", low=1, integer=True)
 
 
 def _count(k, values, total, noise, shape, name="X"):
@@ -267,9 +243,12 @@ def principal_components(X, k=None, *, weights=None, center=True, method="auto")
     Sigma = 1/n sum_i (x_i - mean)(x_i - mean)^T. Among all orthonormal v_1, ..., v_k they have the
     largest sum of variances, and the rows projected on them are closest to the rows themselves.
 
+    Book: pca-pca-components, pca-svd. Jolliffe (2002), Chapters 1 and 3.
+
     Parameters
     ----------
     X : array of shape (n, d)
+        Not constant.
     k : int, float or None
         How many; a share in (0, 1] of the total variance that the smallest sufficient number of
         them must hold; or None for all directions of positive variance.
@@ -282,29 +261,15 @@ def principal_components(X, k=None, *, weights=None, center=True, method="auto")
         matrix of inner products. "auto" takes the smaller of the two matrices, and where a
         variance below 1e-6 of the largest is asked for, which they would blur, the singular values.
 
-    Returns
-    -------
-    Components
-
-    Raises
-    ------
-    ValueError
-        If X is constant, or k is above the number of directions in which X varies.
-
-    References
-    ----------
-    Book: pca-pca-components, pca-svd. Jolliffe (2002), Chapters 1 and 3.
-
     Examples
     --------
     >>> found = principal_components([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]])
     >>> found.V.ravel(), found.variances.round(4)
     (array([0.6, 0.8]), array([16.6667]))
     """
-    X, k = check_array(X, min_samples=2), _check_k(k)
+    X, k = check_array(X, min_samples=2), _check_k(k, share=True)
     check_choice(method, "method", ("auto", "svd", "covariance", "gram"))
-    if not isinstance(center, (bool, np.bool_)):
-        raise ValueError(f"center must be True or False, got {center!r}.")
+    check_flag(center, "center")
     weights = check_sample_weight(weights, len(X), "weights")
     if weights is not None:
         X, weights = X[weights > 0], weights[weights > 0]
@@ -313,7 +278,7 @@ def principal_components(X, k=None, *, weights=None, center=True, method="auto")
     wanted = min(k, most) if isinstance(k, numbers.Integral) else most
     way = ("covariance" if d <= n else "gram") if method == "auto" else method
     if way == "covariance":
-        mean, total, values, V = _from_moments(moments(X, weights), wanted, center)
+        mean, total, values, V = _from_moments(_moments(X, weights), wanted, center)
     else:
         Z, mean, size, total = _rows(X, weights, center)
         values, V = (_by_svd if way == "svd" else _by_gram)(Z, size, wanted)
@@ -357,20 +322,9 @@ def _last(k, values, total):
 def components_from_moments(found, k=None):
     """Return the principal components of a sample of which only the moments are at hand.
 
-    Variances below about 1e-14 d of the largest are rounding, and count as 0.
+    k is as in ``principal_components``. Variances below about 1e-14 d of the largest are rounding,
+    and count as 0.
 
-    Parameters
-    ----------
-    found : Moments
-    k : int, float or None
-        As in ``principal_components``.
-
-    Returns
-    -------
-    Components
-
-    References
-    ----------
     Book: pca-moments.
 
     Examples
@@ -379,7 +333,7 @@ def components_from_moments(found, k=None):
     >>> components_from_moments(parts).variances.round(4)
     array([16.6667])
     """
-    k, d = _check_k(k), len(found.mean)
+    k, d = _check_k(k, share=True), len(found.mean)
     wanted = min(k, d) if isinstance(k, numbers.Integral) else d
     mean, total, values, V = _from_moments(found, wanted)
     noise = 10 * d * _EPS * max(values[0], _EPS * float(mean @ mean))
@@ -389,12 +343,6 @@ def components_from_moments(found, k=None):
 
 def project(X, components):
     """Return the scores z_ij = v_j^T (x_i - mean), shape (n, k).
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    components : Components
-        From ``principal_components``.
 
     Examples
     --------
@@ -409,30 +357,18 @@ def project(X, components):
 
 
 def reconstruct(Y, components):
-    """Return the rows mean + sum_j z_ij v_j, shape (n, d).
-
-    Parameters
-    ----------
-    Y : array of shape (n, k)
-    components : Components
-        From ``principal_components``.
+    """Return the rows mean + sum_j z_ij v_j, shape (n, d), for scores Y of shape (n, k).
 
     Examples
     --------
     >>> reconstruct([[5.0]], principal_components([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]]))
     array([[6., 8.]])
     """
-    return components.mean + check_array(Y, "Y") @ components.V.T
+    return components.mean + check_array(Y, "Y", any_size=True) @ components.V.T
 
 
 def reconstruction_error(X, components):
     """Return 1/n sum_i ||x_i - x'_i||^2, where x'_i is rebuilt from the scores of x_i.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    components : Components
-        From ``principal_components``.
 
     Examples
     --------
@@ -456,16 +392,12 @@ def sine_between(v, w):
     >>> sine_between([1.0, 0.0], [-4.0, 3.0])
     0.6
     """
-    v = check_vector(v, "v")
-    w = check_vector(w, "w", length=len(v))
+    v = check_size(check_vector(v, "v"), "v")
+    w = check_size(check_vector(w, "w", length=len(v)), "w")
     if not v.any() or not w.any():
         raise ValueError("v and w must not be 0, which has no direction.")
     v, w = v / np.linalg.norm(v), w / np.linalg.norm(w)
     return float(np.linalg.norm(w - v * (v @ w)))
-
-
-def _optional(k):
-    return k if k is None else _whole(k)
 
 
 def _positive(k, values, K, shape, name="X"):
@@ -481,26 +413,9 @@ def kernel_components(K, k=None):
     """Return alpha and lambda of v_j = sum_i alpha_ij (phi(x_i) - mean), ||v_j|| = 1.
 
     (1/n) K_c a_j = lambda_j a_j with the centred K_c and unit vectors a_j; alpha_j is
-    a_j / sqrt(n lambda_j).
+    a_j / sqrt(n lambda_j). K, shape (n, n), holds k(x_i, x_j), not centred. There are k, or all
+    whose variance is above rounding; more than have a positive one are refused.
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        k(x_i, x_j), not centred. Negative eigenvalues of K_c are left out.
-    k : int or None
-        How many; None for all whose variance is above rounding.
-
-    Returns
-    -------
-    KernelComponents
-
-    Raises
-    ------
-    ValueError
-        If fewer than k variances are positive.
-
-    References
-    ----------
     Book: pca-kernel-pca, pca-kpca-normalisation. Schölkopf, Smola and Müller (1998).
 
     Examples
@@ -515,7 +430,7 @@ def kernel_components(K, k=None):
 
 def _kernel_components(K, k, shape, name="X"):
     """Do as ``kernel_components``, for a symmetric K made from data of this shape."""
-    n, k = len(K), _optional(k)
+    n, k = len(K), _check_k(k)
     values, A = _largest(_centre(K), n if k is None else min(k, n))
     k = _positive(k, values, K, shape, name)
     values, A = values[:k], fixed_signs(A[:, :k])
@@ -528,7 +443,7 @@ def _weighted_components(K, k, shape, s):
     S^{1/2} K_c S^{1/2} has the eigenvalues of the kernel matrix of the copies; an eigenvector u
     becomes one of theirs if each copy of point i gets u_i / sqrt(s_i).
     """
-    k, root, means = _optional(k), np.sqrt(s), K @ (s / s.sum())
+    k, root, means = _check_k(k), np.sqrt(s), K @ (s / s.sum())
     C = K - means[:, None] - means + means @ s / s.sum()
     values, U = _largest(root[:, None] * C * root, len(K) if k is None else min(k, len(K)))
     k = _positive(k, values, K, shape)
@@ -543,20 +458,10 @@ def _weighted_scores(k_x, components, s):
 
 
 def kernel_scores(k_x, components):
-    """Return the scores alpha^T k_xc of new points, k_xc being the centred kernel vector.
+    """Return the scores alpha^T k_xc, shape (m, k), k_xc being the centred kernel vector.
 
-    Parameters
-    ----------
-    k_x : array of shape (n, m)
-        The kernel vectors of m points as columns.
-    components : KernelComponents
+    k_x, shape (n, m), holds the kernel vectors of m new points as columns.
 
-    Returns
-    -------
-    array of shape (m, k)
-
-    References
-    ----------
     Book: pca-kpca-centering.
 
     Examples
@@ -565,7 +470,7 @@ def kernel_scores(k_x, components):
     >>> kernel_scores([[0.0], [75.0], [150.0]], found).round(4)
     array([[-10.]])
     """
-    k_x = check_array(k_x, "k_x")
+    k_x = check_array(k_x, "k_x", any_size=True)
     if len(k_x) != len(components.means):
         raise ValueError(f"k_x must have {len(components.means)} rows, got shape {k_x.shape}.")
     return center_kernel_vectors(k_x, components.means).T @ components.alpha
@@ -574,41 +479,14 @@ def kernel_scores(k_x, components):
 # Functions: distances ------------------------------------------------------------------------
 
 
-def _check_distances(D):
-    """Return D as a symmetric matrix of distances with the diagonal 0."""
-    D = check_size(check_square(D, "D", symmetric=True), "D")
-    if (D < 0).any() or (np.diag(D) != 0).any():
-        raise ValueError(
-            "D must hold distances: no entry below 0, and 0 on the diagonal; turn similarities "
-            "into distances first."
-        )
-    return D
-
-
 def classical_scaling(D, k=None):
     """Return points whose distances are D, if there are any: B = -1/2 (I - J) D^2 (I - J) = Y Y^T.
 
-    D^2 holds the squares of the entries. Points with exactly these distances exist if and only if
-    B has no negative eigenvalue; otherwise the positive ones give the best they can.
+    D, shape (n, n), is symmetric with the diagonal 0, and D^2 holds the squares of its entries.
+    Points with exactly these distances exist if and only if B has no negative eigenvalue; otherwise
+    the positive ones give the best they can. There are k coordinates, or one for each eigenvalue
+    above rounding.
 
-    Parameters
-    ----------
-    D : array of shape (n, n)
-        Symmetric, with the diagonal 0.
-    k : int or None
-        Number of coordinates; None for one for each eigenvalue above rounding.
-
-    Returns
-    -------
-    Scaling
-
-    Raises
-    ------
-    ValueError
-        If D is not square and symmetric, or fewer than k eigenvalues are positive.
-
-    References
-    ----------
     Book: pca-classical-scaling. Torgerson (1952); Mardia, Kent and Bibby (1979), Theorem 14.2.1.
 
     Examples
@@ -616,10 +494,15 @@ def classical_scaling(D, k=None):
     >>> classical_scaling([[0.0, 3.0, 4.0], [3.0, 0.0, 5.0], [4.0, 5.0, 0.0]]).Y.shape
     (3, 2)
     """
-    D = _check_distances(D)
+    D = check_size(check_square(D, "D", symmetric=True), "D")
+    if (D < 0).any() or (np.diag(D) != 0).any():
+        raise ValueError(
+            "D must hold distances: no entry below 0, and 0 on the diagonal; turn similarities "
+            "into distances first."
+        )
     B = center_kernel(-0.5 * D**2)
     values, A = _largest(B, len(B))
-    k = _positive(_optional(k), values, D**2, D.shape, "D")
+    k = _positive(_check_k(k), values, D**2, D.shape, "D")
     return Scaling(fixed_signs(A[:, :k]) * np.sqrt(values[:k]), values)
 
 
@@ -627,23 +510,11 @@ def classical_scaling(D, k=None):
 
 
 def neighbourhood_graph(X, k):
-    """Return the lengths of the edges from each row to its k nearest other rows, shape (n, n).
+    """Return the lengths of the edges from each row to its k nearest other rows, sparse, (n, n).
 
     Two points are joined if either is among the k nearest of the other, so an entry may stand on
     one side of the diagonal only. Of equally near rows those with the lowest index count.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    k : int
-        From 1 to n - 1.
-
-    Returns
-    -------
-    scipy.sparse.csr_array
-
-    References
-    ----------
     Book: pca-isomap.
 
     Examples
@@ -661,29 +532,17 @@ def neighbourhood_graph(X, k):
             f"n_neighbors must be below the rows of X, n_samples = {n}, got k = {k}: a row has "
             f"{n - 1} others."
         )
-    found = neighbours(X, X, k + 1)
-    other = found.index != np.arange(n)[:, None]
-    other[other.all(axis=1), -1] = False  # k + 1 equal rows came first: the last one goes
-    index, near = found.index[other], found.distance[other]
+    index, near = leave_one_out(X, k)
     ends = np.arange(0, n * k + 1, k, dtype=np.int32)  # older graph routines know no wider numbers
-    return csr_array((near, index.astype(np.int32), ends), shape=(n, n))
+    return csr_array((near.ravel(), index.ravel().astype(np.int32), ends), shape=(n, n))
 
 
 def geodesic_distances(graph):
     """Return the lengths of the shortest paths between all nodes of a graph, shape (n, n).
 
-    Parameters
-    ----------
-    graph : sparse array of shape (n, n)
-        Lengths of edges; each may be walked both ways.
+    ``graph`` is a sparse array of lengths of edges; each may be walked both ways. One in several
+    pieces is refused, with their number.
 
-    Raises
-    ------
-    ValueError
-        If the graph is in several pieces, with their number.
-
-    References
-    ----------
     Book: pca-isomap. Dijkstra (1959).
 
     Examples
@@ -734,6 +593,8 @@ class PCA(Transformer):
 
     Minimises 1/n sum_i s_i ||x_i - mean - V V^T (x_i - mean)||^2 over V with k orthonormal columns.
 
+    Book: pca-pca-components. Jolliffe (2002).
+
     Parameters
     ----------
     n_components : int, float or None
@@ -742,26 +603,17 @@ class PCA(Transformer):
     whiten : bool
         Whether each score is divided by its standard deviation.
     center : bool
-        Whether the mean is subtracted. Without, the first direction is near the mean if that is
-        large.
+        Whether the mean is subtracted. Without, the first direction is near a large mean.
     method : {"auto", "svd", "covariance", "gram"}
         As in ``principal_components``.
 
     Attributes
     ----------
-    components_ : array of shape (k, d)
-        Row j is v_j; its entry of largest absolute value is positive.
-    explained_variance_ : array of shape (k,)
-        lambda_j with the divisor n (scikit-learn's are n / (n - 1) times as large).
-    explained_variance_ratio_ : array of shape (k,)
-        lambda_j over the total variance.
+    components_ : array of shape (k, d), row j is v_j; its largest entry is positive
+    explained_variance_ : array of shape (k,), lambda_j with the divisor n (not n - 1)
+    explained_variance_ratio_ : array of shape (k,), lambda_j over the total variance
     mean_ : array of shape (d,)
-    n_components_ : int
-        k.
-
-    References
-    ----------
-    Book: pca-pca-components. Jolliffe (2002).
+    n_components_ : int, k
 
     Examples
     --------
@@ -779,17 +631,12 @@ class PCA(Transformer):
     def fit(self, X, y=None, sample_weight=None):
         """Fit to the rows of X, shape (n, d); a weight counts a row that often; return self."""
         begin_fit(self, X)
+        k, center, method = self.n_components, self.center, self.method
         if sample_weight is not None:
             X = check_array(X, min_samples=2)
             sample_weight = check_sample_weight(sample_weight, len(X))
         return self._keep(
-            principal_components(
-                X,
-                self.n_components,
-                weights=sample_weight,
-                center=self.center,
-                method=self.method,
-            )
+            principal_components(X, k, weights=sample_weight, center=center, method=method)
         )
 
     def fit_chunks(self, chunks, workers=1):
@@ -808,8 +655,6 @@ class PCA(Transformer):
         return self._keep(components_from_moments(total.value, self.n_components))
 
     def _keep(self, found):
-        if not isinstance(self.whiten, (bool, np.bool_)):
-            raise ValueError(f"whiten must be True or False, got {self.whiten!r}.")
         self.components_, self.mean_ = found.V.T, found.mean
         self.explained_variance_ = found.variances
         self.explained_variance_ratio_ = found.variances / found.total
@@ -826,7 +671,7 @@ class PCA(Transformer):
     def inverse_transform(self, X):
         """Return mean + sum_j z_ij v_j for scores X of shape (m, k)."""
         check_fitted(self)
-        Y = check_array(X)
+        Y = check_array(X, any_size=True)
         if Y.shape[1] != self.n_components_:
             raise ValueError(f"X must hold {self.n_components_} scores a row, got {Y.shape[1]}.")
         if self._whiten:
@@ -837,33 +682,21 @@ class PCA(Transformer):
 class KernelPCA(Transformer):
     """Principal components of the features of a kernel: scores v_j^T (phi(x) - mean).
 
+    Book: pca-kernel-pca. Schölkopf, Smola and Müller (1998).
+
     Parameters
     ----------
     n_components : int or None
         k; None for all whose variance is above rounding.
-    kernel : {"linear", "polynomial", "rbf", "precomputed"} or callable
-        A callable ``kernel(X, Y)`` returns the matrix k(x_i, y_j). With "precomputed", X is
-        K of shape (n, n) in ``fit`` and of shape (m, n) in ``transform``.
-    ell : float or "scale"
-        Length in exp(-||x - y||^2 / (2 ell^2)) and in (coef0 + x^T y / ell^2)^degree; "scale"
-        takes ``default_width(X)``.
-    degree, coef0 : int, float
-        Of the polynomial kernel.
+    kernel, ell, degree, coef0 :
+        As in ``KernelRidge``.
 
     Attributes
     ----------
-    dual_coef_ : array of shape (n, k)
-        alpha: v_j = sum_i alpha_ij (phi(x_i) - mean) has length 1; the mean is weighted if the
-        rows are.
-    explained_variance_ : array of shape (k,)
-        lambda_j, the variance of score j over the training points.
-    X_fit_ : array of shape (n, d)
-    ell_ : float
-        The length used; only of the kernels "rbf" and "polynomial".
-
-    References
-    ----------
-    Book: pca-kernel-pca. Schölkopf, Smola and Müller (1998).
+    dual_coef_ : array of shape (n, k), alpha as in ``KernelComponents``; its mean is weighted
+    explained_variance_ : array of shape (k,), lambda_j, the variance of score j in training
+    X_fit_ : array of shape (n, d), the training rows of positive weight
+    ell_ : float, the length used; only of the kernels "rbf" and "polynomial"
 
     Examples
     --------
@@ -879,42 +712,22 @@ class KernelPCA(Transformer):
         self.degree = degree
         self.coef0 = coef0
 
-    def _choose(self, X):
-        """Return k(X, Y) as a function of two arrays, None if X holds its values."""
-        if callable(self.kernel):
-            return partial(check_kernel_values, self.kernel)
-        check_choice(self.kernel, "kernel", ("linear", "polynomial", "rbf", "precomputed"))
-        if self.kernel == "precomputed":
-            check_psd(X, "X, the precomputed kernel,")
-            return None
-        if self.kernel == "linear":
-            return linear_kernel
-        if isinstance(self.ell, str):
-            check_choice(self.ell, "ell", ("scale",))
-            self.ell_ = default_width(X, self._weights)
-        else:
-            self.ell_ = check_scalar(self.ell, "ell", low=0, open_low=True)
-        if self.kernel == "rbf":
-            return partial(rbf_kernel, ell=self.ell_)
-        return partial(polynomial_kernel, r=self.degree, c=self.coef0, ell=self.ell_)
-
     def fit(self, X, y=None, sample_weight=None):
         """Fit to X of shape (n, d); a whole weight counts a row that often; return self.
 
         Rows of weight 0 are left out, also of ``X_fit_``; a precomputed kernel takes no weights.
         """
         begin_fit(self, X)
-        X = check_array(X, min_samples=2)
-        s = self._weights = check_sample_weight(sample_weight, len(X))
+        given = self.kernel == "precomputed"
+        X = check_array(X, min_samples=2, any_size=given)
+        s = check_sample_weight(sample_weight, len(X))
         if s is not None:
-            if isinstance(self.kernel, str) and self.kernel == "precomputed":
+            if given:
                 raise ValueError("sample_weight needs the points: pass the kernel itself.")
             X, s = X[s > 0], s[s > 0]
-            self._weights = s
-        if isinstance(self.kernel, str) and self.kernel != "precomputed":
-            check_size(X)
         centre = X.mean(axis=0) if self.kernel == "linear" else 0.0
-        k = self._k = self._choose(X)
+        k, self._weights = chosen_kernel(self, X, s), s
+        self._kernel = k
         K = X if k is None else k(X - centre, X - centre)
         if s is None:
             found = _kernel_components(K, self.n_components, X.shape)
@@ -932,10 +745,9 @@ class KernelPCA(Transformer):
 
     def transform(self, X):
         """Return the scores of new points, shape (m, k)."""
-        rows = check_features(self, X)
-        k_x = (
-            rows.T if self._k is None else self._k(self.X_fit_ - self._centre, rows - self._centre)
-        )
+        given = getattr(self, "_kernel", None) is None
+        rows = check_features(self, X, any_size=given)
+        k_x = rows.T if given else self._kernel(self.X_fit_ - self._centre, rows - self._centre)
         if self._weights is None:
             return as_output(self, kernel_scores(k_x, self._found), X)
         return as_output(self, _weighted_scores(k_x, self._found, self._weights), X)
@@ -945,7 +757,9 @@ class Isomap(Transformer):
     """Coordinates whose distances are close to the lengths of shortest paths through neighbours.
 
     Each row is joined to its nearest others, lengths of paths take the place of distances, and
-    classical scaling finds the coordinates.
+    classical scaling finds the coordinates. A graph in several pieces is refused.
+
+    Book: pca-isomap. Tenenbaum, de Silva and Langford (2000).
 
     Parameters
     ----------
@@ -956,16 +770,9 @@ class Isomap(Transformer):
 
     Attributes
     ----------
-    embedding_ : array of shape (n, n_components)
-        Coordinates of the training rows.
-    dist_matrix_ : array of shape (n, n)
-        Lengths of the shortest paths.
-    n_neighbors_ : int
-        The number used.
-
-    References
-    ----------
-    Book: pca-isomap. Tenenbaum, de Silva and Langford (2000).
+    embedding_ : array of shape (n, n_components), coordinates of the training rows
+    dist_matrix_ : array of shape (n, n), lengths of the shortest paths
+    n_neighbors_ : int, the number used
 
     Examples
     --------
@@ -979,13 +786,7 @@ class Isomap(Transformer):
         self.n_components = n_components
 
     def fit(self, X, y=None):
-        """Fit to X of shape (n, d) and return self.
-
-        Raises
-        ------
-        ValueError
-            If the graph of ``n_neighbors`` neighbours is in several pieces, with their number.
-        """
+        """Fit to X of shape (n, d) and return self."""
         begin_fit(self, X)
         X = check_array(X, min_samples=2)
         check_scalar(self.n_components, "n_components", low=1, integer=True)

@@ -475,11 +475,11 @@ def test_wrong_variants_fail():
     assert np.abs(without_gap - moments(X).scatter).max() > 1
 
 
-# Numbers at the ends of the range, chunks without weight, wrong widths -------------------------
+# Chunks without weight, wrong widths -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e160, 1e200])
-def test_squares_out_of_range_are_an_error_and_not_rounding(scale):
+@pytest.mark.parametrize("scale", [1e-160, 1e160])
+def test_squares_out_of_range_are_refused_at_the_door(scale):
     X = scale * np.random.default_rng(0).standard_normal((12, 2))
     for call in (
         lambda: PCA(1).fit(X),
@@ -489,7 +489,7 @@ def test_squares_out_of_range_are_an_error_and_not_rounding(scale):
         lambda: Isomap(5, 1).fit(X),
         lambda: classical_scaling(np.abs(X[:, :1] - X[:, 0])),
     ):
-        with pytest.raises(ValueError, match="too large or too small"):
+        with pytest.raises(ValueError, match="entries must be 0 or between 1e-150 and"):
             call()
 
 
