@@ -15,18 +15,22 @@ from mllib.core.arrays import (
     as_array,
     check_array,
     check_sample_weight,
+    check_size,
     check_square,
     check_targets,
     check_vector,
 )
 from mllib.core.errors import convergence_warning
 from mllib.core.estimators import Regressor, begin_fit, check_features
-from mllib.core.numerics import (
-    centred_columns,
-    weighted_rows,
+from mllib.core.numerics import centred_columns, weighted_rows
+from mllib.core.scalars import (
+    check_choice,
+    check_count,
+    check_instance,
+    check_positive,
+    check_rng,
+    check_scalar,
 )
-from mllib.core.scalars import check_choice, check_rng, check_scalar
-from mllib.linear_algebra import outer_product_sum
 
 __all__ = [
     "BayesianLinearRegression",
@@ -48,7 +52,6 @@ __all__ = [
 
 _EPS = np.finfo(float).eps
 _TINY = float(np.finfo(float).tiny)
-_SMALL = 1e-250  # squares below it leave no room for the precisions, their inverses
 
 
 # Records -------------------------------------------------------------------------------------
@@ -114,11 +117,6 @@ class _Spectrum(NamedTuple):
 # Functions: input ----------------------------------------------------------------------------
 
 
-def _positive(value, name):
-    check_scalar(value, name, low=0, open_low=True)
-    return float(value)
-
-
 def _factor(V, name):
     """Return the lower Cholesky factor of a covariance that is not singular up to rounding."""
     V = check_square(V, name, symmetric=True)
@@ -134,23 +132,27 @@ def _factor(V, name):
 
 def _sample(X, y):
     X = check_array(X)
-    return X, check_vector(y, "y", length=len(X))
+    return X, check_size(check_vector(y, "y", length=len(X)), "y")
 
 
 def _triangle(B):
     """Return Q and R with R^T R = I + B^T B and B = Q R; B is not squared, which costs digits."""
-    if not np.abs(B).max() < 1e150:
-        raise ValueError(
-            "beta times the prior variance is too large for this X, or X is too large to be "
-            "squared: lower beta, narrow the prior, or divide X by a larger unit."
-        )
+    _check_vague(np.abs(B).max())
     Q, R = np.linalg.qr(np.vstack([B, np.eye(B.shape[1])]))
     return Q[: len(B)], R
 
 
+def _check_vague(size):
+    """Refuse a prior so wide beside the noise that the square of this size would overflow."""
+    if not size < 1e150:
+        raise ValueError(
+            "beta times the prior variance is too large for this X: lower beta, narrow the prior, "
+            "or divide X by a larger unit."
+        )
+
+
 def _inputs(belief, X):
-    if not isinstance(belief, WeightBelief):
-        raise ValueError("belief must be a WeightBelief, as posterior returns it.")
+    check_instance(belief, "belief", WeightBelief, "as posterior returns it")
     X, d = check_array(X), len(belief.mean)
     if X.shape[1] != d:
         raise ValueError(f"X must have {d} columns, one for each weight, got {X.shape[1]}.")
@@ -171,11 +173,9 @@ def posterior(X, y, beta, mu_0, V_0):
 
     Parameters
     ----------
-    X : array of shape (n, d); one row for each observation; a column of ones if there is an offset
-    y : array of shape (n,)
+    X, y : arrays of shape (n, d) and (n,); with a column of ones if there is an offset
     beta : float; precision of the noise, above 0
-    mu_0 : array of shape (d,)
-    V_0 : array of shape (d, d); covariance of the prior, symmetric positive definite
+    mu_0, V_0 : arrays of shape (d,) and (d, d); mean and covariance of the prior
 
     Examples
     --------
@@ -183,7 +183,7 @@ def posterior(X, y, beta, mu_0, V_0):
     >>> belief.mean, belief.covariance
     (array([2.]), array([[0.33333333]]))
     """
-    (X, y), beta = _sample(X, y), _positive(beta, "beta")
+    (X, y), beta = _sample(X, y), check_positive(beta, "beta")
     mu_0 = check_vector(mu_0, "mu_0", length=X.shape[1])
     L = _factor(check_square(V_0, "V_0", size=X.shape[1]), "V_0")
     with np.errstate(over="ignore", invalid="ignore"):
@@ -202,8 +202,7 @@ def isotropic_posterior(X, y, alpha, beta):
 
     Parameters
     ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
+    X, y : arrays of shape (n, d) and (n,)
     alpha, beta : float; precisions of a weight and of the noise, above 0
 
     Examples
@@ -211,7 +210,7 @@ def isotropic_posterior(X, y, alpha, beta):
     >>> isotropic_posterior([[1.0], [1.0]], [2.0, 4.0], 1.0, 1.0).mean
     array([2.])
     """
-    X, alpha = check_array(X), _positive(alpha, "alpha")
+    X, alpha = check_array(X), check_positive(alpha, "alpha")
     d = X.shape[1]
     return posterior(X, y, beta, np.zeros(d), np.eye(d) / alpha)
 
@@ -220,12 +219,6 @@ def update(belief, X, y):
     """Return the belief after the further observations (X, y): the old posterior is the prior.
 
     Book: bayesian-regression-blr-sequential.
-
-    Parameters
-    ----------
-    belief : WeightBelief
-    X : array of shape (m, d); new observations only; the old ones are not needed
-    y : array of shape (m,)
 
     Examples
     --------
@@ -244,11 +237,6 @@ def predict(belief, X):
     """Return the law N(mu^T x, 1 / beta + x^T Sigma x) of a new observation at each row x of X.
 
     Book: bayesian-regression-blr-predictive. Bishop (2006), equation (3.58).
-
-    Parameters
-    ----------
-    belief : WeightBelief
-    X : array of shape (m, d)
 
     Examples
     --------
@@ -285,14 +273,9 @@ def sample_predictive(belief, X, S, rng, *, noise=True):
     ----------
     belief : WeightBelief
     X : array of shape (m, d)
-    S : int; number of draws, at least 1
+    S : int; number of draws; each, for one draw of the weights, is a row of the result, (S, m)
     rng : numpy.random.Generator
-    noise : bool
-        Whether to add the noise of an observation; without it the draws are of f(x) = w^T x.
-
-    Returns
-    -------
-    array of shape (S, m); row s belongs to one draw of the weights
+    noise : bool; without the noise of an observation the draws are of f(x) = w^T x
 
     Examples
     --------
@@ -301,7 +284,7 @@ def sample_predictive(belief, X, S, rng, *, noise=True):
     (5, 2)
     """
     X = _inputs(belief, X)
-    check_scalar(S, "S", low=1, integer=True)
+    check_count(S, "S")
     check_rng(rng)
     L = _factor(belief.covariance, "belief.covariance")
     W = belief.mean + rng.standard_normal((S, len(L))) @ L.T
@@ -315,27 +298,25 @@ def sample_predictive(belief, X, S, rng, *, noise=True):
 def log_evidence(X, y, alpha, beta):
     """Return log p(y | X, alpha, beta), the probability of the data with the weights averaged out.
 
-    It is (d log alpha + n log(beta / 2 pi) - beta |y - X mu|^2 - alpha |mu|^2 - log |A|) / 2 with
-    A = alpha I + beta X^T X and A mu = beta X^T y.
+    It is (d log alpha + n log(beta / 2 pi) - beta |y - X mu|^2 - alpha |mu|^2 - log |A|) / 2 nats
+    with A = alpha I + beta X^T X and A mu = beta X^T y.
 
     Book: bayesian-regression-evidence. MacKay (1992), Neural Computation 4, 415-447.
 
     Parameters
     ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
-    alpha, beta : float; precisions of a weight and of the noise, above 0
-
-    Returns
-    -------
-    float; in nats
+    X, y, alpha, beta : as for ``isotropic_posterior``
 
     Examples
     --------
     >>> round(log_evidence([[1.0]], [2.0], 1.0, 1.0), 4)  # log N(2; 0, 1 + 1)
     -2.2655
     """
-    (X, y), alpha, beta = _sample(X, y), _positive(alpha, "alpha"), _positive(beta, "beta")
+    (X, y), alpha, beta = (
+        _sample(X, y),
+        check_positive(alpha, "alpha"),
+        check_positive(beta, "beta"),
+    )
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         scale = np.sqrt(beta) / np.sqrt(alpha)
         Q, R = _triangle(scale * X)  # A / alpha = R^T R
@@ -344,7 +325,7 @@ def log_evidence(X, y, alpha, beta):
         fit = len(r) * np.log(beta / (2 * np.pi)) - beta * (r @ r) - alpha * (mu @ mu)
         value = float(0.5 * fit - np.log(np.abs(np.diag(R))).sum())
     if not np.isfinite(value):
-        raise ValueError("X and y are too large to be squared: divide them by a larger unit.")
+        raise ValueError("X, y or beta is too large, the evidence overflows: divide by a unit.")
     return value  # (eq-bayesian-regression-evidence)
 
 
@@ -355,9 +336,7 @@ def evidence_gradient(X, y, alpha, beta):
 
     Parameters
     ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
-    alpha, beta : float
+    X, y, alpha, beta : as for ``isotropic_posterior``
 
     Examples
     --------
@@ -375,48 +354,22 @@ def evidence_gradient(X, y, alpha, beta):
     )
 
 
-def _spectrum(X, y):
-    """Decompose once what the evidence needs of a sample, whatever alpha and beta are."""
-    return _decompose(X, y)[0]
-
-
 def _decompose(X, y):
-    """Return the spectrum and V."""
+    """Return what the evidence needs of a sample, whatever the precisions are, and V."""
+    n, d = X.shape
+    if n > d:  # the triangle of (X, y) has all its inner products, and none is squared
+        R = np.linalg.qr(np.column_stack([X, y]), mode="r")
+        X, y = R[:, :d], R[:, d]
     U, s, Vt = svd(X, full_matrices=False, check_finite=False)
     c = U.T @ y
     outside = y - U @ c
-    return _Spectrum(s**2, c, float(outside @ outside), *X.shape), Vt.T
+    return _Spectrum(s**2, c, float(outside @ outside), n, d), Vt.T
 
 
-def _fast_decompose(X, y):
-    """Return the same from the smaller of X^T X and X X^T where that keeps the digits.
-
-    A squared singular value loses as many of them as it is smaller than the largest. Where one is
-    smaller by a factor of 1e-6, X is decomposed itself.
-    """
-    n, d = X.shape
-    with np.errstate(over="ignore", invalid="ignore"):
-        K = X.T @ X if d <= n else X @ X.T
-        if not (np.isfinite(np.trace(K)) and np.isfinite(y @ y)):
-            raise ValueError("X and y are too large to be squared: divide them by a larger unit.")
-    s2, Q = np.linalg.eigh(K)
-    if not s2[0] > 1e-6 * s2[-1]:
-        return _decompose(X, y)
-    s = np.sqrt(s2)
-    if d <= n:
-        V, c = Q, Q.T @ (X.T @ y) / s
-        outside = y - X @ (V @ (c / s))
-    else:
-        V, c = X.T @ (Q / s), Q.T @ y
-        outside = y - Q @ c
-    return _Spectrum(s2, c, float(outside @ outside), n, d), V
-
-
-def _fast_posterior(data, V, alpha, beta):
+def _posterior_of(data, V, alpha, beta):
     """Return the belief of ``isotropic_posterior``, without another factorisation."""
     with np.errstate(over="ignore"):
-        if not np.isfinite(beta / alpha * data.s2.max()):
-            _triangle(np.full((1, 1), np.inf))  # says so
+        _check_vague(np.sqrt(beta / alpha) * np.sqrt(data.s2.max()))
     t = alpha + beta * data.s2
     mean = V @ (beta * np.sqrt(data.s2) * data.c / t)
     if len(t) == data.d:
@@ -471,29 +424,20 @@ def evidence_maximization(
     = sum_j beta s_j^2 / (alpha + beta s_j^2). EM: alpha <- d / (|mu|^2 + tr Sigma) and
     1 / beta <- (|y - X mu|^2 + tr(X^T X Sigma)) / n; slower, but the evidence never falls.
 
+    The evidence has no maximum if the targets are orthogonal to the inputs (alpha grows) or if
+    they, more than X has rank, lie on a plane (beta grows). The prior variance of a score is then
+    kept above 1e-12 of the noise, the noise variance above 1e-12 of the mean square of y, and
+    ``at_bound`` is true. If all of X or of y is zero, no precision is better than another: it is refused.
+
     Book: bayesian-regression-blr-hyperparameters. MacKay (1992), Neural Computation 4, 415-447.
 
     Parameters
     ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
-    alpha, beta : float, optional; a precision that is given is kept; one that is None is chosen
+    X, y : arrays of shape (n, d) and (n,)
+    alpha, beta : float, optional; a precision that is given is kept, one that is None is chosen
     method : {"fixed-point", "em"}
     tol : float; stop when no precision changes by more than this fraction
-    max_iter : int
-
-    Returns
-    -------
-    EvidenceRun
-        The evidence has no maximum if the targets are orthogonal to the inputs (alpha grows) or
-        if they, more than X has rank, lie on a plane (beta grows). The prior variance of a score is
-        then kept above 1e-12 of the noise, the noise variance above 1e-12 of the mean square of y,
-        and ``at_bound`` is true.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If max_iter is reached.
+    max_iter : see ``mllib.core``
 
     Examples
     --------
@@ -501,26 +445,26 @@ def evidence_maximization(
     >>> round(1 / run.alpha, 2), round(1 / run.beta, 3), run.converged
     (1.07, 0.021, True)
     """
-    X, y = _sample(X, y)
-    outer_product_sum(X, y)  # refuses what cannot be squared
-    return _maximise(_spectrum(X, y), (alpha, beta), method, tol, max_iter)
+    return _maximise(_decompose(*_sample(X, y))[0], (alpha, beta), method, tol, max_iter)
 
 
 def _maximise(data, given, method, tol, max_iter):
     check_choice(method, "method", ("fixed-point", "em"))
     check_scalar(tol, "tol", low=0)
-    check_scalar(max_iter, "max_iter", low=1, integer=True)
-    given = [p if p is None else _positive(p, name) for p, name in zip(given, ("alpha", "beta"))]
+    check_count(max_iter, "max_iter")
+    pairs = zip(given, ("alpha", "beta"))
+    given = [p if p is None else float(check_positive(p, name)) for p, name in pairs]
     top, square = float(data.s2.max()), (float(data.c @ data.c) + data.rest) / data.n
-    if top < _SMALL or square < _SMALL:
-        which = "X" if top < _SMALL else "y"
+    if top == 0 or square == 0:
         raise ValueError(
-            f"{which} is zero everywhere (or constant, with a free offset, or too small to be "
-            f"squared), so the evidence prefers no precision: pass alpha and beta."
+            f"{'y' if top else 'X'} is zero everywhere (or constant, with a free offset), so the "
+            f"evidence prefers no precision: pass alpha and beta."
         )
     highest, lowest = 1e12 / square, 1e-12 * top / (data.n * square)
     beta = given[1] or 2 / square
     alpha = given[0] or float(data.s2.sum()) / data.n / square
+    if not (1e-250 < alpha < 1e250 and 1e-250 < beta < 1e250):
+        raise ValueError("X or y is too large or too small for precisions: divide by a unit.")
     moments = _moments(data, alpha, beta)
     path, trace, converged, bound = [(alpha, beta)], [moments.evidence], False, False
     for n_iter in range(1, max_iter + 1):  # noqa: B007
@@ -546,16 +490,8 @@ def _maximise(data, given, method, tol, max_iter):
             f"The precisions still change by a fraction of {change:.1e} in the last of {max_iter} "
             f"updates, tol is {tol:.1e}: raise max_iter or tol."
         )
-    return EvidenceRun(
-        alpha,
-        beta,
-        moments.gamma,
-        np.array(trace),
-        n_iter,
-        converged,
-        bool(bound),
-        np.array(path),
-    )
+    trace, path = np.array(trace), np.array(path)
+    return EvidenceRun(alpha, beta, moments.gamma, trace, n_iter, converged, bool(bound), path)
 
 
 # Functions: a free offset --------------------------------------------------------------------
@@ -566,13 +502,9 @@ def offset_free(A):
 
     A reflection that takes (1, ..., 1) to a multiple of the first axis is applied, and the first
     row, sqrt(n) times the mean, is dropped. Independent noise stays independent, inner products
-    of centred columns stay as they are, and an offset common to all rows disappears.
+    of centred columns stay as they are, and an offset common to all n >= 2 rows disappears.
 
     Book: bayesian-regression-free-offset.
-
-    Parameters
-    ----------
-    A : array of shape (n, d) or (n,); n at least 2
 
     Examples
     --------
@@ -586,23 +518,6 @@ def offset_free(A):
     A = A - np.where((A[0] == A).all(axis=0), A[0], A.mean(axis=0))
     rows = A[1:] - A[0] / (1 - np.sqrt(n))
     return rows[:, 0] if one else rows
-
-
-def _fast_spectrum(X, y, intercept):
-    """Return spectrum and V of the sample, of its contrasts if there is an offset, and the means.
-
-    Centred rows have the inner products of the contrasts, and are cheaper where X^T X is all that
-    is needed.
-    """
-    if not intercept:
-        return *_fast_decompose(X, y), np.zeros(X.shape[1]), 0.0
-    Z, mean = centred_columns(X)
-    level = float(y[0] if np.ptp(y) == 0 else y.mean())
-    if X.shape[1] < len(X):
-        data, V = _fast_decompose(Z, y - level)
-    else:
-        data, V = _fast_decompose(offset_free(Z), offset_free(y - level))
-    return data._replace(n=len(X) - 1), V, mean, level
 
 
 # Estimator -----------------------------------------------------------------------------------
@@ -620,20 +535,15 @@ class BayesianLinearRegression(Regressor):
     alpha, beta : float, optional
         Precisions of a weight and of the noise; None chooses by maximising the evidence.
         Standardise inputs that have different units, since all weights share alpha.
-    fit_intercept : bool
-        Whether there is an offset b, every value of which is as likely as any other beforehand.
-    method : {"fixed-point", "em"}
-    tol : float
-    max_iter : int; as in ``evidence_maximization``
+    fit_intercept : bool; whether there is an offset b, all values equally likely beforehand
+    method, tol, max_iter : as in ``evidence_maximization``
 
     Attributes
     ----------
     coef_ : array of shape (d,); posterior mean of the weights: ridge with lam = alpha_ / beta_
     covariance_ : array of shape (d, d); posterior covariance of the weights
-    intercept_ : float
-    alpha_, beta_ : float
-    log_evidence_ : float
-        log p(y | X) in nats at these precisions; with an offset, of the n - 1 contrasts.
+    intercept_, alpha_, beta_ : float
+    log_evidence_ : float; log p(y | X) in nats there; with an offset, of the n - 1 contrasts
     n_iter_ : int
     converged_ : bool
 
@@ -666,33 +576,38 @@ class BayesianLinearRegression(Regressor):
         begin_fit(self, X)
         X = check_array(X, min_samples=2 if self.fit_intercept else 1)
         y = check_vector(check_targets(y, type(self).__name__), "y", length=len(X))
-        self._n, d = X.shape
         s = check_sample_weight(sample_weight, len(X))
-        if s is None:
-            data, V, centre, level = _fast_spectrum(X, y, self.fit_intercept)
+        self._n, offset = len(X) if s is None else s.sum(), bool(self.fit_intercept)
+        if self._n <= offset:
+            raise ValueError(
+                f"sample_weight must add up to more than 1 beside an offset, which takes one "
+                f"row, got {self._n:.3g}: a weight says how often a row was measured."
+            )
+        if s is not None:
+            Z, t, centre, level = weighted_rows(X, y, s, offset)
+        elif offset:
+            (Z, centre), (t, level) = centred_columns(X), centred_columns(y[:, None])
+            Z, t, level = offset_free(Z), offset_free(t)[:, 0], level[0]
         else:
-            self._n = s.sum()
-            if self._n <= bool(self.fit_intercept):
-                raise ValueError(
-                    f"sample_weight must add up to more than 1 beside an offset, which takes one "
-                    f"row, got {self._n:.3g}: a weight says how often a row was measured."
-                )
-            Z, t, centre, level = weighted_rows(X, y, s, bool(self.fit_intercept))
-            data, V = _fast_decompose(Z, t)
-            data = data._replace(n=self._n - bool(self.fit_intercept))
+            Z, t, centre, level = X, y, np.zeros(X.shape[1]), 0.0
+        data, V = _decompose(Z, t)
+        data = data._replace(n=self._n - offset)
         if self.alpha is None or self.beta is None:
             given = (self.alpha, self.beta)
             run = _maximise(data, given, self.method, self.tol, self.max_iter)
             self.alpha_, self.beta_ = run.alpha, run.beta
             self.n_iter_, self.converged_ = run.n_iter, run.converged
         else:
-            self.alpha_, self.beta_ = _positive(self.alpha, "alpha"), _positive(self.beta, "beta")
+            self.alpha_, self.beta_ = (
+                check_positive(self.alpha, "alpha"),
+                check_positive(self.beta, "beta"),
+            )
             self.n_iter_, self.converged_ = 1, True
-        belief = _fast_posterior(data, V, self.alpha_, self.beta_)
+        belief = _posterior_of(data, V, self.alpha_, self.beta_)
         self.log_evidence_ = _moments(data, self.alpha_, self.beta_).evidence
         self.coef_, self.covariance_ = belief.mean, belief.covariance
         self.x_mean_, self.intercept_ = centre, float(level - centre @ belief.mean)
-        self.n_features_in_ = d
+        self.n_features_in_ = X.shape[1]
         return self
 
     def predict(self, X, return_std=False):

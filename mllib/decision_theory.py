@@ -8,13 +8,18 @@ and a confusion matrix N have the decision as first index and the truth as secon
 of deciding a when b is true.
 """
 
-import numbers
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import xlog1py, xlogy
 
-from mllib.core.arrays import check_array, check_distribution, check_sample_weight, check_vector
+from mllib.core.arrays import (
+    check_array,
+    check_distribution,
+    check_sample_weight,
+    check_size,
+    check_vector,
+)
 from mllib.core.estimators import Transformer, as_output, begin_fit, check_features
 from mllib.core.numerics import log_normalise
 from mllib.core.scalars import check_scalar
@@ -129,12 +134,12 @@ def _reals(**arguments):
 
 def _probabilities(p, name="p"):
     """Return rows of probabilities, shape (m, K)."""
-    return check_distribution(check_array(p, name), name)
+    return check_distribution(check_array(p, name, any_size=True), name)
 
 
 def _joint(joint):
     """Return a table of joint probabilities, shape (m, K), whose entries sum to one."""
-    joint = check_array(joint, "joint")
+    joint = check_array(joint, "joint", any_size=True)
     check_distribution(joint.ravel(), "joint")
     return joint
 
@@ -183,7 +188,7 @@ def _index(y, classes, name):
 
 def _pair(y, f):
     """Return targets and predictions as finite vectors of one length."""
-    y = check_vector(y, "y")
+    y = check_size(check_vector(y, "y"), "y")
     if y.size == 0:
         raise ValueError("y must have at least one entry.")
     return y, check_vector(f, "f", length=len(y))
@@ -204,8 +209,6 @@ def _ratio(numerator, denominator, what, undefined):
 def zero_one(y, f):
     """Return the loss L(y, f) = 1[f != y] elementwise, for labels of any kind.
 
-    Examples
-    --------
     >>> zero_one([0, 1, 1], [0, 0, 1])
     array([0., 1., 0.])
     """
@@ -220,8 +223,6 @@ def zero_one(y, f):
 def squared(y, f):
     """Return the loss L(y, f) = (f - y)^2 elementwise.
 
-    Examples
-    --------
     >>> squared([1.0, 2.0], 4.0)
     array([9., 4.])
     """
@@ -230,13 +231,7 @@ def squared(y, f):
 
 
 def absolute(y, f):
-    """Return the loss L(y, f) = |f - y| elementwise.
-
-    Examples
-    --------
-    >>> absolute([1.0, 2.0], 4.0)
-    array([3., 2.])
-    """
+    """Return the loss L(y, f) = |f - y| elementwise."""
     y, f = _reals(y=y, f=f)
     return np.abs(f - y)
 
@@ -244,37 +239,20 @@ def absolute(y, f):
 def norm_loss(y, f, p=2):
     """Return the loss L(y, f) = ||f - y||_p of vectors, p >= 1 or infinite, along the last axis.
 
-    Examples
-    --------
     >>> float(norm_loss([3.0, 0.0], [0.0, 4.0])), float(norm_loss([3.0, 0.0], [0.0, 4.0], p=1))
     (5.0, 7.0)
     """
     if p != np.inf:
         check_scalar(p, "p", low=1)
     y, f = _reals(y=y, f=f)
-    difference = np.atleast_1d(f - y)
-    unit = _unit(difference)
-    return unit[..., 0] * np.linalg.norm(difference / unit, ord=p, axis=-1)
-
-
-def _unit(v):
-    """Return powers of two near the largest entries along the last axis, whose powers are safe."""
-    largest = np.abs(v).max(axis=-1, keepdims=True, initial=0.0)
-    return np.ldexp(1.0, np.clip(np.frexp(largest)[1], -1021, 1023))
+    return np.linalg.norm(np.atleast_1d(f - y), ord=p, axis=-1)
 
 
 def log_loss(y, p):
     """Return the loss L(y, p) = -y log p - (1 - y) log(1 - p) in nats, elementwise.
 
-    Parameters
-    ----------
-    y : array
-        Labels 0 and 1.
-    p : array
-        Probabilities of label 1. A label that was declared impossible costs infinity.
+    Labels y are 0 and 1, p probabilities of label 1; a label declared impossible costs infinity.
 
-    Examples
-    --------
     >>> log_loss([1, 0], [0.5, 0.0])
     array([0.69314718, 0.        ])
     """
@@ -294,8 +272,6 @@ def zero_one_margin(z):
 def hinge(z):
     """Return the hinge loss max(0, 1 - z) of the margin z = y f(x), y = -1 or +1.
 
-    Examples
-    --------
     >>> hinge([-1.0, 0.0, 2.0])
     array([2., 1., 0.])
     """
@@ -307,8 +283,6 @@ def logistic(z, base=np.e):
 
     With base 2 it is 1 at z = 0 and lies above the 0-1 loss everywhere; in nats it does not.
 
-    Examples
-    --------
     >>> logistic([0.0], base=2)
     array([1.])
     """
@@ -317,13 +291,7 @@ def logistic(z, base=np.e):
 
 
 def exponential(z):
-    """Return the exponential loss e^-z of the margin z = y f(x), y = -1 or +1.
-
-    Examples
-    --------
-    >>> exponential([0.0])
-    array([1.])
-    """
+    """Return the exponential loss e^-z of the margin z = y f(x), y = -1 or +1."""
     with np.errstate(over="ignore"):
         return np.exp(-_real(z, "z"))
 
@@ -336,8 +304,6 @@ def squared_margin(z):
 def cost_loss(cost):
     """Return the loss L(b, a) = C_ab that a cost matrix of shape (A, K) describes.
 
-    Examples
-    --------
     >>> L = cost_loss([[0.0, 60.0], [10.0, 0.0]])
     >>> L([1, 0], [0, 1])
     array([60., 10.])
@@ -384,31 +350,20 @@ def _losses(loss, y, f, shape):
 
 
 def conditional_risk(loss, f, p, values=None):
-    """Return R(f, x) = sum_k L(y_k, f(x)) p(y_k | x) for each x.
+    """Return R(f, x) = sum_k L(y_k, f(x)) p(y_k | x) for each x, shape (m,).
+
+    Book: decision-theory-conditional-risk.
 
     Parameters
     ----------
     loss : callable
-        ``loss(y, f)``, elementwise with broadcasting.
+        ``loss(y, f)``, elementwise with broadcasting, never NaN.
     f : array of shape (m,)
         The prediction at each x.
     p : array of shape (m, K)
         Rows p(. | x), each with sum one.
     values : array of shape (K,), optional
         The values y_k of the columns; 0, ..., K-1 by default.
-
-    Returns
-    -------
-    array of shape (m,)
-
-    Raises
-    ------
-    ValueError
-        If a row of p does not sum to one, shapes disagree, or the loss is NaN somewhere.
-
-    References
-    ----------
-    Book: decision-theory-conditional-risk.
 
     Examples
     --------
@@ -426,29 +381,14 @@ def conditional_risk(loss, f, p, values=None):
 def expected_risk(loss, f, joint, values=None):
     """Return R(f) = sum_x p(x) R(f, x) for a table of joint probabilities p(x, y).
 
+    Book: decision-theory-expected-risk.
+
     Parameters
     ----------
-    loss : callable
-        ``loss(y, f)``, elementwise with broadcasting.
-    f : array of shape (m,)
-        The prediction at each x.
+    loss, f, values :
+        As in ``conditional_risk``.
     joint : array of shape (m, K)
         p(x_i, y_k); the sum over all entries is one. ``density_table`` makes one of densities.
-    values : array of shape (K,), optional
-        The values y_k of the columns; 0, ..., K-1 by default.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If the table does not sum to one or shapes disagree.
-
-    References
-    ----------
-    Book: decision-theory-expected-risk.
 
     Examples
     --------
@@ -465,32 +405,10 @@ def expected_risk(loss, f, joint, values=None):
 
 
 def empirical_risk(loss, f, y):
-    """Return R_n(f) = (1/n) sum_i L(y_i, f(x_i)).
+    """Return R_n(f) = (1/n) sum_i L(y_i, f(x_i)), for predictions f and targets y of shape (n,).
 
-    Parameters
-    ----------
-    loss : callable
-        ``loss(y, f)``, elementwise.
-    f : array of shape (n,)
-        Predictions f(x_i).
-    y : array of shape (n,)
-        Targets or labels.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If f and y are not vectors of one length, or the loss is NaN somewhere.
-
-    References
-    ----------
     Book: decision-theory-empirical-risk.
 
-    Examples
-    --------
     >>> empirical_risk(squared, [1.0, 3.0], [1.0, 1.0])
     2.0
     """
@@ -508,30 +426,11 @@ def empirical_risk(loss, f, y):
 def posterior(log_densities, prior):
     """Return p(k | x) = p(x | k) p(k) / p(x) from the logarithms of the class densities.
 
-    Parameters
-    ----------
-    log_densities : array of shape (m, K)
-        log p(x_i | k); -inf where x_i is impossible in class k.
-    prior : array of shape (K,)
-        p(k), with sum one.
+    ``log_densities`` and the result have shape (m, K), entry -inf where x_i is impossible in class
+    k, but some class must be possible; ``prior``, shape (K,), has sum one.
 
-    Returns
-    -------
-    array of shape (m, K)
-        Rows that sum to one.
-
-    Raises
-    ------
-    ValueError
-        If the prior is no distribution, or some x is impossible in every class.
-
-    References
-    ----------
     Book: decision-theory-prior-classconditional-posterior.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> posterior(np.log([[0.5, 0.25]]), [0.2, 0.8])
     array([[0.33333333, 0.66666667]])
     """
@@ -548,26 +447,13 @@ def posterior(log_densities, prior):
 
 
 def bayes_classifier(g):
-    """Return f(x) = argmax_k g_k(x), the lowest k at a tie.
+    """Return f(x) = argmax_k g_k(x), the lowest k at a tie, for g of shape (m, K).
 
     With g_k(x) = p(k | x), or p(x, k), or any discriminant function with the same argmax, this is
-    the rule of least error probability.
+    the rule of least error probability. -inf is allowed.
 
-    Parameters
-    ----------
-    g : array of shape (m, K)
-        One row for each x; -inf is allowed, NaN is not.
-
-    Returns
-    -------
-    array of int of shape (m,)
-
-    References
-    ----------
     Book: decision-theory-bayes-classifier.
 
-    Examples
-    --------
     >>> bayes_classifier([[0.2, 0.5, 0.3], [0.4, 0.4, 0.2]])
     array([1, 0])
     """
@@ -580,8 +466,6 @@ def bayes_classifier(g):
 def threshold(p, t=0.5):
     """Return the hard decision 1[p >= t] for probabilities p of class 1, t in [0, 1].
 
-    Examples
-    --------
     >>> threshold([0.2, 0.5, 0.9])
     array([0, 1, 1])
     """
@@ -595,23 +479,10 @@ def threshold(p, t=0.5):
 def bayes_error(joint):
     """Return the Bayes error rate 1 - sum_x max_k p(x, k) of a table of joint probabilities.
 
-    Parameters
-    ----------
-    joint : array of shape (m, K)
-        p(x_i, k); the sum over all entries is one.
+    It is the sum of all but the largest entry of each row, so that a small rate keeps its digits.
 
-    Returns
-    -------
-    float
-        Computed as the sum of all but the largest entry of each row, so that a small rate keeps its
-        digits.
-
-    References
-    ----------
     Book: decision-theory-bayes-error-rate.
 
-    Examples
-    --------
     >>> bayes_error([[0.5, 0.125], [0.125, 0.25]])
     0.25
     """
@@ -619,64 +490,29 @@ def bayes_error(joint):
     return float(joint[:, :-1].sum())
 
 
-def _costs(cost, K):
-    cost = check_array(cost, "cost")
-    if cost.shape[1] != K:
-        raise ValueError(
-            f"cost must have one row for each decision and one column for each of the {K} classes, "
-            f"got shape {cost.shape}."
-        )
-    return cost
-
-
 def expected_costs(p, cost):
-    """Return sum_b C_ab p(b | x), the conditional risk of every decision a at every x.
+    """Return sum_b C_ab p(b | x), the conditional risk of each decision a at each x, shape (m, A).
 
-    Parameters
-    ----------
-    p : array of shape (m, K)
-        Rows p(. | x), each with sum one.
-    cost : array of shape (A, K)
-        C_ab, the cost of decision a when the class is b; there may be more decisions than classes.
+    p has shape (m, K), its rows sum to one; C_ab, shape (A, K), is the cost of decision a when the
+    class is b, and there may be more decisions than classes.
 
-    Returns
-    -------
-    array of shape (m, A)
-
-    Examples
-    --------
     >>> expected_costs([[0.75, 0.25]], [[0.0, 60.0], [10.0, 0.0]])
     array([[15. ,  7.5]])
     """
-    p = _probabilities(p)
-    return p @ _costs(cost, p.shape[1]).T
+    p, cost = _probabilities(p), check_array(cost, "cost")
+    if cost.shape[1] != p.shape[1]:
+        raise ValueError(
+            f"cost must have one row for each decision and one column for each of the "
+            f"{p.shape[1]} classes, got shape {cost.shape}."
+        )
+    return p @ cost.T
 
 
 def cost_sensitive_rule(p, cost):
-    """Return f(x) = argmin_a sum_b C_ab p(b | x), the lowest a at a tie.
+    """Return f(x) = argmin_a sum_b C_ab p(b | x), the lowest a at a tie; see ``expected_costs``.
 
-    Parameters
-    ----------
-    p : array of shape (m, K)
-        Rows p(. | x), each with sum one.
-    cost : array of shape (A, K)
-        C_ab, the cost of decision a when the class is b.
-
-    Returns
-    -------
-    array of int of shape (m,)
-
-    Raises
-    ------
-    ValueError
-        If a row of p does not sum to one or ``cost`` has another number of columns than p.
-
-    References
-    ----------
     Book: decision-theory-cost-matrix.
 
-    Examples
-    --------
     >>> cost_sensitive_rule([[0.9, 0.1], [0.8, 0.2]], [[0.0, 60.0], [10.0, 0.0]])
     array([0, 1])
     """
@@ -686,13 +522,8 @@ def cost_sensitive_rule(p, cost):
 def cost_threshold(cost):
     """Return t = (C_10 - C_00) / (C_10 - C_00 + C_01 - C_11): decide 1 where p(1 | x) > t.
 
-    Parameters
-    ----------
-    cost : array of shape (2, 2)
-        C_ab; each error must cost more than the right decision in the same column.
+    Each error must cost more than the right decision in the same column.
 
-    Examples
-    --------
     >>> cost_threshold([[0.0, 60.0], [10.0, 0.0]]) == 1 / 7
     True
     """
@@ -708,23 +539,10 @@ def cost_threshold(cost):
 def reject_rule(p, theta):
     """Return argmax_k p(k | x) where that probability is at least theta, and REJECT = -1 elsewhere.
 
-    Parameters
-    ----------
-    p : array of shape (m, K)
-        Rows p(. | x), each with sum one.
-    theta : float
-        Between 0 (never rejects) and 1.
+    p has shape (m, K), its rows sum to one; theta = 0 never rejects.
 
-    Returns
-    -------
-    array of int of shape (m,)
-
-    References
-    ----------
     Book: decision-theory-reject-option. Chow (1970), IEEE Trans. Information Theory 16, 41-46.
 
-    Examples
-    --------
     >>> reject_rule([[0.9, 0.1], [0.6, 0.4]], 0.8)
     array([ 0, -1])
     """
@@ -734,21 +552,10 @@ def reject_rule(p, theta):
 
 
 def reject_tradeoff(joint, theta):
-    """Return the coverage and the error probability of ``reject_rule`` for thresholds theta.
+    """Return the ``RejectTradeoff`` of ``reject_rule`` for thresholds theta in [0, 1], shape (t,).
 
-    Parameters
-    ----------
-    joint : array of shape (m, K)
-        p(x_i, k); the sum over all entries is one.
-    theta : array of shape (t,)
-        Thresholds in [0, 1].
+    ``joint`` is a table of probabilities p(x_i, k), shape (m, K).
 
-    Returns
-    -------
-    RejectTradeoff
-
-    Examples
-    --------
     >>> reject_tradeoff([[0.5, 0.125], [0.125, 0.25]], [0.0, 0.75]).error
     array([0.25 , 0.125])
     """
@@ -790,10 +597,6 @@ def boundary_points(rule, U, V, *, steps=60):
     steps : int
         Halvings; the point is within 2^-steps of the segment's length of the boundary.
 
-    Returns
-    -------
-    array of the shape of U
-
     Examples
     --------
     >>> boundary_points(lambda x: x > 0.25, [0.0], [1.0])
@@ -829,10 +632,6 @@ def decision_boundaries(rule, low, high, *, points=2001):
     points : int
         Size of the grid between whose neighbours changes are located by bisection.
 
-    Returns
-    -------
-    array of shape (b,)
-
     Examples
     --------
     >>> decision_boundaries(lambda x: abs(x) > 0.5, -1.0, 1.0)
@@ -860,7 +659,7 @@ def _density_values(density, x):
 
 
 def density_table(densities, prior, breaks, *, points=40):
-    """Turn class densities on the line into a table of joint probabilities by quadrature.
+    """Return the ``DensityTable`` of class densities on the line, by quadrature.
 
     Between consecutive breaks the table holds Gauss-Legendre nodes x_i with weights w_i, and its
     entries are w_i p(k) p(x_i | k). Sums over the table are then integrals, to rounding where the
@@ -873,19 +672,9 @@ def density_table(densities, prior, breaks, *, points=40):
     prior : array of shape (K,)
         p(k), with sum one.
     breaks : array of shape (b,)
-        Increasing; the first and the last must enclose all but a negligible part of the mass.
+        Increasing; the first and the last must enclose all but 1e-8 of the mass.
     points : int
         Nodes in each interval.
-
-    Returns
-    -------
-    DensityTable
-
-    Raises
-    ------
-    ValueError
-        If the breaks do not increase, a density is negative or not finite, or the table's sum
-        is further than 1e-8 from one.
 
     Examples
     --------
@@ -924,26 +713,9 @@ def confusion_matrix(y, predicted, classes=None):
     """Return N with N_ab = the number of samples for which a was decided and b is true.
 
     The layout is that of a cost matrix, so (C * N).sum() / n is the average cost; the confusion
-    matrix of scikit-learn is the transpose.
+    matrix of scikit-learn is the transpose. ``classes`` are the labels in the order of rows and
+    columns; by default all that occur, sorted.
 
-    Parameters
-    ----------
-    y, predicted : arrays of shape (n,)
-        True and predicted labels of any kind.
-    classes : array of shape (K,), optional
-        The labels in the order of rows and columns; by default all that occur, sorted.
-
-    Returns
-    -------
-    array of int of shape (K, K)
-
-    Raises
-    ------
-    ValueError
-        If a label is not among the classes, or lengths differ.
-
-    Examples
-    --------
     >>> confusion_matrix(["s", "s", "h", "h"], ["s", "h", "h", "h"])
     array([[2, 1],
            [0, 1]])
@@ -964,26 +736,10 @@ def confusion_matrix(y, predicted, classes=None):
 
 
 def binary_counts(y, predicted, positive=1):
-    """Return how often each outcome occurred when ``positive`` is one class and the rest the other.
+    """Return the ``BinaryCounts`` of labels when ``positive`` is one class and the rest the other.
 
-    Parameters
-    ----------
-    y, predicted : arrays of shape (n,)
-        True and predicted labels.
-    positive : label
-        The class that the decision looks for.
+    ``positive`` must occur, unless all labels are 0 and 1, or -1 and 1.
 
-    Returns
-    -------
-    BinaryCounts
-
-    Raises
-    ------
-    ValueError
-        If ``positive`` occurs nowhere among labels that are not 0 and 1, or -1 and 1.
-
-    Examples
-    --------
     >>> binary_counts([1, 1, 0, 0, 0], [1, 0, 1, 0, 0])
     BinaryCounts(tp=1, fp=1, fn=1, tn=2)
     """
@@ -1003,8 +759,6 @@ def binary_counts(y, predicted, positive=1):
 def accuracy(y, predicted):
     """Return the share of right decisions, (TP + TN)/n for two classes.
 
-    Examples
-    --------
     >>> accuracy([1, 1, 0, 0], [1, 0, 0, 0])
     0.75
     """
@@ -1020,7 +774,9 @@ def precision(y, predicted, positive=1, undefined=None):
     y, predicted : arrays of shape (n,)
     positive : label
     undefined : float, optional
-        Returned if nothing was called positive; without it that raises ValueError.
+        Returned if nothing was called positive (or, in ``recall`` and ``type2_rate``, nothing is
+        positive; in ``specificity`` and ``type1_rate``, nothing is negative); without it that is
+        an error.
 
     Examples
     --------
@@ -1035,17 +791,7 @@ def precision(y, predicted, positive=1, undefined=None):
 def recall(y, predicted, positive=1, undefined=None):
     """Return TP/(TP + FN), the share of the positive samples that were found (sensitivity).
 
-    Parameters
-    ----------
-    y, predicted : arrays of shape (n,)
-    positive : label
-    undefined : float, optional
-        Returned if nothing is positive; without it that raises ValueError.
-
-    Examples
-    --------
-    >>> recall([1, 1, 0, 0], [1, 0, 0, 0])
-    0.5
+    Parameters are as in ``precision``.
     """
     c = binary_counts(y, predicted, positive)
     return _ratio(c.tp, c.tp + c.fn, "recall is undefined when nothing is positive", undefined)
@@ -1054,17 +800,7 @@ def recall(y, predicted, positive=1, undefined=None):
 def specificity(y, predicted, positive=1, undefined=None):
     """Return TN/(TN + FP), the share of the negative samples that were left alone.
 
-    Parameters
-    ----------
-    y, predicted : arrays of shape (n,)
-    positive : label
-    undefined : float, optional
-        Returned if nothing is negative; without it that raises ValueError.
-
-    Examples
-    --------
-    >>> specificity([1, 1, 0, 0], [1, 0, 1, 0])
-    0.5
+    Parameters are as in ``precision``.
     """
     c = binary_counts(y, predicted, positive)
     return _ratio(c.tn, c.tn + c.fp, "specificity is undefined when nothing is negative", undefined)
@@ -1073,17 +809,7 @@ def specificity(y, predicted, positive=1, undefined=None):
 def type1_rate(y, predicted, positive=1, undefined=None):
     """Return FP/(FP + TN) = 1 - specificity, the rate of false alarms among the negative samples.
 
-    Parameters
-    ----------
-    y, predicted : arrays of shape (n,)
-    positive : label
-    undefined : float, optional
-        Returned if nothing is negative; without it that raises ValueError.
-
-    Examples
-    --------
-    >>> type1_rate([1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0])
-    0.25
+    Parameters are as in ``precision``.
     """
     c = binary_counts(y, predicted, positive)
     what = "the type I rate is undefined when nothing is negative"
@@ -1093,17 +819,7 @@ def type1_rate(y, predicted, positive=1, undefined=None):
 def type2_rate(y, predicted, positive=1, undefined=None):
     """Return FN/(TP + FN) = 1 - sensitivity, the rate of misses among the positive samples.
 
-    Parameters
-    ----------
-    y, predicted : arrays of shape (n,)
-    positive : label
-    undefined : float, optional
-        Returned if nothing is positive; without it that raises ValueError.
-
-    Examples
-    --------
-    >>> type2_rate([1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0])
-    0.5
+    Parameters are as in ``precision``.
     """
     c = binary_counts(y, predicted, positive)
     what = "the type II rate is undefined when nothing is positive"
@@ -1113,19 +829,10 @@ def type2_rate(y, predicted, positive=1, undefined=None):
 def f_score(y, predicted, positive=1, beta=1.0, undefined=None):
     """Return F_beta = (1 + beta^2) TP / ((1 + beta^2) TP + beta^2 FN + FP).
 
-    With beta = 1 it is the harmonic mean 2PR/(P + R) of precision and recall.
+    With beta = 1 it is the harmonic mean 2PR/(P + R) of precision and recall; recall counts beta
+    times as much. Parameters are as in ``precision``; it is undefined if nothing is positive or
+    called so.
 
-    Parameters
-    ----------
-    y, predicted : arrays of shape (n,)
-    positive : label
-    beta : float
-        Recall counts beta times as much as precision.
-    undefined : float, optional
-        Returned if nothing is positive or called so; without it that raises ValueError.
-
-    Examples
-    --------
     >>> f_score([1, 1, 1, 0, 0], [1, 1, 0, 0, 1])  # precision = recall = 2/3
     0.6666666666666666
     """
@@ -1141,8 +848,6 @@ def f_score(y, predicted, positive=1, beta=1.0, undefined=None):
 def mean_squared_error(y, f):
     """Return MSE = (1/n) sum_i (y_i - f_i)^2.
 
-    Examples
-    --------
     >>> mean_squared_error([1.0, 2.0], [1.0, 4.0])
     2.0
     """
@@ -1152,9 +857,7 @@ def mean_squared_error(y, f):
 
 def root_mean_squared_error(y, f):
     """Return RMSE, the root of the mean squared error, in the units of y."""
-    y, f = _pair(y, f)
-    unit = _unit(y - f)[0]
-    return float(unit * np.sqrt(np.mean(((y - f) / unit) ** 2)))
+    return float(np.sqrt(mean_squared_error(y, f)))
 
 
 def mean_absolute_error(y, f):
@@ -1164,22 +867,18 @@ def mean_absolute_error(y, f):
 
 
 def _mse_over_variance(y, f):
-    """Return MSE / Var(y) in units of y's spread, so nothing overflows; None if y is constant."""
+    """Return MSE / Var(y); None if y is constant."""
     y, f = _pair(y, f)
-    if y.min() == y.max():
+    scatter = np.sum((y - y.mean()) ** 2)
+    if y.min() == y.max() or scatter == 0:
         return None
-    spread = np.abs(y - y.mean()).max()
-    return float(np.sum(((y - f) / spread) ** 2) / np.sum(((y - y.mean()) / spread) ** 2))
+    return float(np.sum((y - f) ** 2) / scatter)
 
 
 def nrmse(y, f, undefined=None):
     """Return NRMSE, the root of MSE / Var(y) with Var(y) = (1/n) sum_i (y_i - mean y)^2.
 
-    Parameters
-    ----------
-    y, f : arrays of shape (n,)
-    undefined : float, optional
-        Returned if y is constant; without it that raises ValueError.
+    If y is constant it is ``undefined``; without that it is an error.
     """
     ratio = _mse_over_variance(y, f)
     if ratio is None:
@@ -1190,14 +889,8 @@ def nrmse(y, f, undefined=None):
 def r2(y, f, undefined=None):
     """Return R^2 = 1 - MSE / Var(y); 0 for the mean as prediction, negative for worse ones.
 
-    Parameters
-    ----------
-    y, f : arrays of shape (n,)
-    undefined : float, optional
-        Returned if y is constant; without it that raises ValueError.
+    If y is constant it is ``undefined``; without that it is an error.
 
-    Examples
-    --------
     >>> r2([1.0, 2.0, 3.0], [2.0, 2.0, 2.0]), r2([1.0, 2.0, 3.0], [3.0, 2.0, 1.0])
     (0.0, -3.0)
     """
@@ -1213,16 +906,6 @@ def r2(y, f, undefined=None):
 def add_intercept(X):
     """Return (1, X): a column of ones first, so that w_0 plays the part of the offset b.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-
-    Returns
-    -------
-    array of shape (n, d + 1)
-
-    Examples
-    --------
     >>> add_intercept([[3.0, 4.0]])
     array([[1., 3., 4.]])
     """
@@ -1231,26 +914,10 @@ def add_intercept(X):
 
 
 def one_hot(y, classes=None):
-    """Return Y with Y_ik = 1[y_i = class k]: label k becomes the unit vector e_k.
+    """Return Y with Y_ik = 1[y_i = class k]: label k becomes the unit vector e_k, shape (n, K).
 
-    Parameters
-    ----------
-    y : array of shape (n,)
-        Labels of any kind.
-    classes : array of shape (K,), optional
-        The labels in the order of the columns; by default all that occur, sorted.
+    ``classes`` are the labels in the order of the columns; by default all that occur, sorted.
 
-    Returns
-    -------
-    array of shape (n, K)
-
-    Raises
-    ------
-    ValueError
-        If a label is not among the classes.
-
-    Examples
-    --------
     >>> one_hot(["b", "a", "b"])
     array([[0., 1.],
            [1., 0.],
@@ -1264,23 +931,13 @@ def one_hot(y, classes=None):
 def from_one_hot(Y, classes=None):
     """Return the label of the largest entry of each row, the first at a tie; undoes ``one_hot``.
 
-    Parameters
-    ----------
-    Y : array of shape (n, K)
-        One-hot rows, or rows of class probabilities.
-    classes : array of shape (K,), optional
-        The labels in the order of the columns; 0, ..., K-1 by default.
+    Rows of Y may be class probabilities. ``classes`` are the labels of the columns, by default
+    0, ..., K-1.
 
-    Returns
-    -------
-    array of shape (n,)
-
-    Examples
-    --------
     >>> from_one_hot([[0.0, 1.0], [1.0, 0.0]], ["a", "b"])
     array(['b', 'a'], dtype='<U1')
     """
-    Y = check_array(Y, "Y")
+    Y = check_array(Y, "Y", any_size=True)
     classes = np.arange(Y.shape[1]) if classes is None else _labels(classes, "classes")
     if len(classes) != Y.shape[1]:
         raise ValueError(
@@ -1291,21 +948,14 @@ def from_one_hot(Y, classes=None):
 
 
 def _mean_and_deviation(X, s=None):
-    """Return the mean and the standard deviation (divisor n) of each column, safe from overflow.
-
-    Columns are first divided by a power of two near their largest entry, which is exact. With
-    weights s_i the divisor is their sum.
-    """
+    """Return the mean and the standard deviation (divisor: the total weight) of each column."""
     if s is not None:
         X, s = X[s > 0], s[s > 0]
-    largest = np.abs(X).max(axis=0)
-    unit = np.ldexp(1.0, np.clip(np.frexp(largest)[1], -1021, 1023))
-    Z = X / unit
-    mean = np.average(Z, axis=0, weights=s)
-    mean += np.average(Z - mean, axis=0, weights=s)  # removes the rounding error of a large mean
-    deviation = np.sqrt(np.average((Z - mean) ** 2, axis=0, weights=s))
+    mean = np.average(X, axis=0, weights=s)
+    mean += np.average(X - mean, axis=0, weights=s)  # removes the rounding error of a large mean
+    deviation = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=s))
     constant = X.min(axis=0) == X.max(axis=0)
-    return np.where(constant, X[0], mean * unit), np.where(constant, 0.0, deviation * unit)
+    return np.where(constant, X[0], mean), np.where(constant, 0.0, deviation)
 
 
 class Standardizer(Transformer):
@@ -1314,22 +964,18 @@ class Standardizer(Transformer):
     s_j^2 = (1/n) sum_i (x_ij - mean_j)^2. A feature without variance has s_j replaced by 1, so that
     it becomes 0 once its mean is subtracted.
 
+    Book: decision-theory-supervised-setup.
+
     Parameters
     ----------
-    with_mean : bool
-        Whether to subtract the means.
-    with_std : bool
-        Whether to divide by the standard deviations.
+    with_mean, with_std : bool
+        Whether to subtract the means, and to divide by the standard deviations.
 
     Attributes
     ----------
     mean_ : array of shape (d,)
     scale_ : array of shape (d,)
         s_j, or 1 for a feature without variance.
-
-    References
-    ----------
-    Book: decision-theory-supervised-setup.
 
     Examples
     --------
@@ -1343,14 +989,8 @@ class Standardizer(Transformer):
         self.with_std = with_std
 
     def fit(self, X, y=None, sample_weight=None):
-        """Measure means and standard deviations of the columns of X, shape (n, d); return self.
-
-        A whole weight counts a row that often: means and variances are weighted ones.
-        """
+        """Measure means and standard deviations of the columns of X, shape (n, d); return self."""
         begin_fit(self, X)
-        for name in ("with_mean", "with_std"):
-            if not isinstance(getattr(self, name), (bool, np.bool_, numbers.Integral)):
-                raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}.")
         X = check_array(X)
         mean, deviation = _mean_and_deviation(X, check_sample_weight(sample_weight, len(X)))
         self.mean_ = mean if self.with_mean else np.zeros(X.shape[1])

@@ -30,7 +30,6 @@ from mllib.kernels import (
     gram,
     linear_kernel,
     polynomial_kernel,
-    power_of_two,
     rbf_kernel,
 )
 from mllib.linear_algebra import spectral_decomposition
@@ -652,15 +651,13 @@ class GaussianProcessRegressor(Regressor):
 
     def _objective(self, X, y):
         """Return the evidence as a function of (log ell, log tau^2, log sigma^2)."""
-        unit = power_of_two(X) if self.kernel in ("rbf", "polynomial") else 1.0
-        X, shift = X / unit, np.array([np.log(unit), 0.0, 0.0])
         if self.kernel == "rbf":
             D = squared_distances(X, X)
-            return lambda theta: rbf_evidence(theta - shift, D, y)
+            return lambda theta: rbf_evidence(theta, D, y)
         fixed = None if self.kernel == "polynomial" else self._between(X, X, 1.0)
 
         def evidence(theta):
-            ell, signal, noise = np.exp(theta - shift)
+            ell, signal, noise = np.exp(theta)
             k = fixed if fixed is not None else self._between(X, X, ell)
             slope = np.zeros_like(k)
             if self.kernel == "polynomial":

@@ -12,14 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from mllib.core.arrays import (
-    check_array,
-    check_result,
-    check_sample_weight,
-    check_size,
-    check_vector,
-)
-from mllib.core.chunks import as_passes, chunk_names, chunk_parts, reduce_chunks
+from mllib.core.arrays import check_array, check_sample_weight, check_size, check_vector
+from mllib.core.chunks import as_passes, chunk_parts, reduce_chunks
 from mllib.core.compiled import compiled, compiling
 from mllib.core.errors import convergence_warning
 from mllib.core.estimators import (
@@ -226,33 +220,15 @@ def _assign(X, centres, columns=None):
         columns = _columns(X) if columns is None else columns
         _nearest_in_blocks(columns, centres, labels, distances)
     else:
-        with np.errstate(over="ignore", invalid="ignore"):
-            _by_product(X, centres, labels, distances)
-    if not distances.max() < np.inf:
-        raise ValueError(
-            "X is too large: squared distances to the centres overflow; divide by a unit."
-        )
+        _by_product(X, centres, labels, distances)
     return Assignment(labels, distances)
 
 
 def assign(X, centres):
     """Return argmin_k ||x_i - mu_k||^2 for each row, the lowest k at ties, and the minimum.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    centres : array of shape (K, d)
+    X has shape (n, d), centres (K, d). Book: k-means-assignment-step.
 
-    Returns
-    -------
-    Assignment
-
-    References
-    ----------
-    Book: k-means-assignment-step.
-
-    Examples
-    --------
     >>> assign([[0.0], [1.0], [2.0]], [[0.0], [2.0]]).labels
     array([0, 0, 1])
     """
@@ -260,31 +236,11 @@ def assign(X, centres):
 
 
 def update(X, labels, K, sample_weight=None):
-    """Return the mean of each cluster, mu_k = sum_i w_i r_ik x_i / sum_i w_i r_ik.
+    """Return the mean of each cluster, mu_k = sum_i w_i r_ik x_i / sum_i w_i r_ik, shape (K, d).
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    labels : array of int of shape (n,)
-        From 0 to K - 1.
-    K : int
-    sample_weight : array of shape (n,), optional
+    X has shape (n, d); labels are whole numbers from 0 to K - 1. A cluster without rows is an
+    error: no centre is better than another. Book: k-means-update-step.
 
-    Returns
-    -------
-    array of shape (K, d)
-
-    Raises
-    ------
-    ValueError
-        If a cluster is empty: no centre is better than another.
-
-    References
-    ----------
-    Book: k-means-update-step.
-
-    Examples
-    --------
     >>> update([[0.0], [2.0], [5.0]], [0, 0, 1], 2)
     array([[1.],
            [5.]])
@@ -305,20 +261,8 @@ def update(X, labels, K, sample_weight=None):
 def inertia(X, centres, labels=None, sample_weight=None):
     """Return the objective J = sum_i w_i ||x_i - mu_{z_i}||^2.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    centres : array of shape (K, d)
-    labels : array of int of shape (n,), optional
-        The cluster z_i of each row; by default that of the nearest centre.
-    sample_weight : array of shape (n,), optional
+    z_i are ``labels``, by default those of the nearest centres. Book: k-means-objective.
 
-    References
-    ----------
-    Book: k-means-objective.
-
-    Examples
-    --------
     >>> inertia([[0.0], [1.0], [3.0]], [[0.0], [3.0]])
     1.0
     """
@@ -327,8 +271,7 @@ def inertia(X, centres, labels=None, sample_weight=None):
     if labels is None:
         return _objective(w, _assign(X, centres).distances)
     labels, _ = _check_partition(labels, len(X), len(centres))
-    with np.errstate(over="ignore"):
-        return _objective(w, ((X - centres[labels]) ** 2).sum(axis=1))
+    return _objective(w, ((X - centres[labels]) ** 2).sum(axis=1))
 
 
 # Lloyd's algorithm ---------------------------------------------------------------------------
@@ -372,25 +315,10 @@ def _objective(w, distances):
 
 
 def chunk_statistic(X, centres, *, sample_weight=None):
-    """Return what a chunk of rows contributes to one step of Lloyd's algorithm.
+    """Return what a chunk of rows contributes to one step of Lloyd's algorithm: a ClusterStatistic.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    centres : array of shape (K, d)
-    sample_weight : array of shape (n,), optional
+    Those of several chunks, for the same centres, add up with ``+``. Book: k-means-chunks.
 
-    Returns
-    -------
-    ClusterStatistic
-        Statistics of several chunks, for the same centres, add up with ``+``.
-
-    References
-    ----------
-    Book: k-means-chunks.
-
-    Examples
-    --------
     >>> chunk_statistic([[0.0], [1.0], [5.0]], [[0.0], [4.0]]).counts
     array([2., 1.])
     """
@@ -403,17 +331,8 @@ def next_centres(statistic, centres):
     """Return the centres after one step: mu_k + sums_k / counts_k, the means of the clusters.
 
     The first empty cluster, if there is one, moves to the row that is farthest from its centre;
-    further empty clusters stay where they are until the next step.
-
-    Raises
-    ------
-    ValueError
-        If a cluster is empty and every row lies on its centre: K exceeds the number of distinct
-        rows.
-
-    References
-    ----------
-    Book: k-means-lloyd.
+    further empty clusters stay where they are until the next step. If a cluster is empty and every
+    row lies on its centre, K exceeds the number of distinct rows, an error. Book: k-means-lloyd.
     """
     check_instance(statistic, "statistic", ClusterStatistic, "from cluster_statistic")
     empty, centres = statistic.counts == 0, check_array(centres, "centres")
@@ -439,23 +358,15 @@ def k_means(X, centres, *, sample_weight=None, max_iter=300, tol=0.0):
     ----------
     X : array of shape (n, d)
     centres : array of shape (K, d)
-        Where to start.
-    sample_weight : array of shape (n,), optional
-        A weight of 2 means that the row counts twice.
-    max_iter : int
-        Most updates of the centres.
+        Where to start; K is at most the number of distinct rows of positive weight.
+    sample_weight, max_iter : see ``mllib.core``
     tol : float
-        The run also stops when a step lowers J by at most ``tol`` times J.
+        The run also stops when a step lowers J by at most ``tol`` times J; with 0 a converged run
+        is a fixed point: no label changes any more.
 
     Returns
     -------
     KMeansResult
-        With ``tol=0`` a converged run is a fixed point: no label changes any more.
-
-    Raises
-    ------
-    ValueError
-        If K exceeds the number of distinct rows of positive weight.
 
     References
     ----------
@@ -487,16 +398,10 @@ def k_means(X, centres, *, sample_weight=None, max_iter=300, tol=0.0):
     return KMeansResult(centres, labels, np.array(trace), max_iter, False)
 
 
-def _rows_of(chunk):
-    """Return X and the weights, or None, of a chunk X or (X, None, sample_weight)."""
+def _chunk_item(chunk, centres):
     X, other, w = chunk_parts(chunk, ("X", "y", "sample_weight"), 1)
     if other is not None and w is None:
         raise ValueError("each chunk must be X or (X, None, sample_weight), not a pair")
-    return X, w
-
-
-def _chunk_item(chunk, centres):
-    X, w = _rows_of(chunk)
     return chunk_statistic(X, centres, sample_weight=w)
 
 
@@ -509,12 +414,8 @@ def k_means_over_chunks(chunks, centres, *, max_iter=300, tol=0.0, workers=1):
         A function returns an iterator over them.
     centres : array of shape (K, d)
         Where to start.
-    max_iter : int
-        Most updates of the centres.
-    tol : float
+    max_iter, tol, workers : see ``mllib.core``
         The run stops when a step lowers J by at most ``tol`` times J.
-    workers : int or map-like callable
-        As in ``mllib.core.chunks.reduce_chunks``.
 
     Returns
     -------
@@ -548,28 +449,10 @@ def k_means_over_chunks(chunks, centres, *, max_iter=300, tol=0.0, workers=1):
 def mini_batch_step(X, centres, counts, *, sample_weight=None):
     """Return ``(centres, counts)`` after one batch: each centre is the mean of all rows it got.
 
-    A centre that has received weight N_k moves by sum_i w_i (x_i - mu_k) / N_k over the rows of
-    the batch that are nearest to it, so its steps shrink like one over N_k.
+    A centre that has received weight N_k = counts_k (0 at the start) moves by
+    sum_i w_i (x_i - mu_k) / N_k over the rows of the batch X that are nearest to it, so its steps
+    shrink like one over N_k. Book: k-means-mini-batch. Sculley (2010), WWW '10, 1177-1178.
 
-    Parameters
-    ----------
-    X : array of shape (b, d)
-        The batch.
-    centres : array of shape (K, d)
-    counts : array of shape (K,)
-        Weight received before; 0 at the start.
-    sample_weight : array of shape (b,), optional
-
-    Returns
-    -------
-    tuple of arrays of shapes (K, d) and (K,)
-
-    References
-    ----------
-    Book: k-means-mini-batch. Sculley (2010), WWW '10, 1177-1178.
-
-    Examples
-    --------
     >>> mini_batch_step([[3.0], [9.0]], [[0.0], [8.0]], [2, 0])
     (array([[1.],
            [9.]]), array([3., 1.]))
@@ -582,10 +465,6 @@ def mini_batch_step(X, centres, counts, *, sample_weight=None):
 
 
 # Starts --------------------------------------------------------------------------------------
-
-
-def _nearest_squares(X, centres):
-    return _assign(X, centres).distances if len(centres) else np.ones(len(X))
 
 
 def _law(w, nearest, power):
@@ -607,28 +486,10 @@ def _law(w, nearest, power):
 def selection_probabilities(X, centres, *, power=2.0, sample_weight=None):
     """Return the probability of each row to become the next centre, D_i^power / sum_j D_j^power.
 
-    D_i = min_l ||x_i - mu_l|| is the distance to the nearest of the centres chosen so far.
+    D_i = min_l ||x_i - mu_l|| is the distance to the nearest of the centres chosen so far, at least
+    one; weights multiply D_i^power. A power of 0 takes any row that is not chosen yet, 2 is
+    k-means++, inf takes a farthest row. Book: k-means-kmeans-plus-plus.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    centres : array of shape (k, d)
-        Chosen so far, at least one.
-    power : float
-        0 takes any row that is not chosen yet, 2 is k-means++, inf takes a farthest row.
-    sample_weight : array of shape (n,), optional
-        Multiplies D_i^power.
-
-    Returns
-    -------
-    array of shape (n,)
-
-    References
-    ----------
-    Book: k-means-kmeans-plus-plus.
-
-    Examples
-    --------
     >>> selection_probabilities([[0.0], [1.0], [3.0]], [[0.0]])
     array([0. , 0.1, 0.9])
     """
@@ -636,32 +497,15 @@ def selection_probabilities(X, centres, *, power=2.0, sample_weight=None):
     w = check_sample_weight(sample_weight, len(X), ones=True)
     if power != np.inf:
         check_scalar(power, "power", low=0)
-    return check_result(_law(w, _nearest_squares(X, centres), power), "X")
+    return _law(w, _assign(X, centres).distances, power)
 
 
 def seed_centres(X, K, rng, *, power=2.0, sample_weight=None):
     """Return K rows of X, the first drawn evenly, each next one by ``selection_probabilities``.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    K : int
-        At most n.
-    rng : numpy.random.Generator
-    power : float
-        0 for K different rows (Forgy), 2 for k-means++, inf for farthest-first traversal.
-    sample_weight : array of shape (n,), optional
-
-    Returns
-    -------
-    array of shape (K, d)
-
-    References
-    ----------
+    A power of 0 gives K different rows (Forgy), 2 k-means++, inf farthest-first traversal.
     Book: k-means-init-strategies.
 
-    Examples
-    --------
     >>> seed_centres([[0.0], [1.0], [9.0]], 2, np.random.default_rng(1), power=np.inf).ravel()
     array([1., 9.])
     """
@@ -681,27 +525,10 @@ def seed_centres(X, K, rng, *, power=2.0, sample_weight=None):
 
 
 def k_means_plus_plus(X, K, rng, *, sample_weight=None):
-    """Return K rows of X as centres, each drawn in proportion to its squared distance from the
-    centres drawn before, the first one evenly.
+    """Return K rows of X as centres: ``seed_centres`` with the square of the distance.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    K : int
-        At most n.
-    rng : numpy.random.Generator
-    sample_weight : array of shape (n,), optional
-
-    Returns
-    -------
-    array of shape (K, d)
-
-    References
-    ----------
     Book: k-means-kmeans-plus-plus. Arthur and Vassilvitskii (2007), SODA '07, section 2.2.
 
-    Examples
-    --------
     >>> k_means_plus_plus([[0.0], [0.0], [4.0]], 2, np.random.default_rng(0)).ravel()
     array([0., 4.])
     """
@@ -711,21 +538,7 @@ def k_means_plus_plus(X, K, rng, *, sample_weight=None):
 def random_partition(X, K, rng, *, sample_weight=None):
     """Return the means of K clusters to which the rows are assigned at random, none of them empty.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    K : int
-        At most n.
-    rng : numpy.random.Generator
-    sample_weight : array of shape (n,), optional
-
-    Returns
-    -------
-    array of shape (K, d)
-
-    References
-    ----------
-    Book: k-means-init-strategies.
+    K is at most the number of rows of positive weight. Book: k-means-init-strategies.
     """
     X = check_array(X)
     w = check_sample_weight(sample_weight, len(X), ones=True)
@@ -762,32 +575,11 @@ def k_means_restarts(
     tol=0.0,
     workers=1,
 ):
-    """Return the runs of ``k_means`` from ``n_init`` random starts, the best one first.
+    """Return the runs of ``k_means`` from ``n_init`` random starts by increasing J, the best first.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    K : int
-        At most n.
-    rng : numpy.random.Generator
-    n_init : int
-    init : {"k-means++", "random", "farthest", "partition"}
-        K rows drawn by squared distance, drawn evenly, or each as far as possible from those
-        before; or the means of a random partition.
-    sample_weight : array of shape (n,), optional
-    max_iter, tol :
-        As in ``k_means``.
-    workers : int or map-like callable
-        As in ``base.map_over``; the results do not depend on it.
-
-    Returns
-    -------
-    list of KMeansResult
-        By increasing J, ties in the order of the starts.
-
-    References
-    ----------
-    Book: k-means-init-strategies.
+    ``init`` is "k-means++", "random" or "farthest", K rows drawn by squared distance, drawn evenly,
+    or each as far as possible from those before; or "partition", the means of a random partition.
+    The other options are those of ``k_means`` and ``workers``. Book: k-means-init-strategies.
     """
     X = check_array(X)
     check_scalar(K, "K", low=1, integer=True)
@@ -807,14 +599,8 @@ def k_means_restarts(
 def stirling2(n, K):
     """Return S(n, K) = (1/K!) sum_{i=0}^K (-1)^i C(K, i) (K - i)^n, an exact whole number.
 
-    It counts the partitions of n >= 1 things into K non-empty clusters.
+    It counts the partitions of n >= 1 things into K non-empty clusters: k-means-stirling-number.
 
-    References
-    ----------
-    Book: k-means-stirling-number.
-
-    Examples
-    --------
     >>> stirling2(4, 2), stirling2(100, 3) > 10**46
     (7, True)
     """
@@ -827,12 +613,8 @@ def stirling2(n, K):
 def bell(n):
     """Return B(n) = sum_{K=1}^n S(n, K), the number of all partitions of n >= 1 things.
 
-    References
-    ----------
     Book: k-means-bell-number.
 
-    Examples
-    --------
     >>> [bell(n) for n in range(1, 6)]
     [1, 2, 5, 15, 52]
     """
@@ -843,18 +625,8 @@ def bell(n):
 def partitions(n, K):
     """Return every partition of n things into K non-empty clusters, one row of labels for each.
 
-    Clusters are numbered by first appearance, so that each partition comes once.
+    Clusters are numbered by first appearance, so that each of the S(n, K) partitions comes once.
 
-    Returns
-    -------
-    array of int of shape (S(n, K), n)
-
-    References
-    ----------
-    Book: k-means-stirling-number.
-
-    Examples
-    --------
     >>> partitions(3, 2)
     array([[0, 0, 1],
            [0, 1, 0],
@@ -875,33 +647,17 @@ def partitions(n, K):
 
 
 def best_partition(X, K):
-    """Return the partition of least J by looking at all S(n, K) of them.
+    """Return the Partition of least J by looking at all S(n, K) of them: 9330 for (10, 3).
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-        Few rows: ten points have 9330 partitions into three clusters.
-    K : int
-        At most n.
+    It is the first of the best, in lexicographic order of the labels. Book: k-means-global-optimum.
 
-    Returns
-    -------
-    Partition
-        The first of the best, in lexicographic order of the labels.
-
-    References
-    ----------
-    Book: k-means-global-optimum.
-
-    Examples
-    --------
     >>> best_partition([[0.0], [1.0], [3.0]], 2)
     Partition(labels=array([0, 0, 1]), objective=0.5)
     """
     X = check_array(X)
     check_scalar(K, "K", low=1, high=len(X), integer=True)
     every = partitions(len(X), K)
-    Z = check_size(centred_columns(X)[0])
+    Z, _ = centred_columns(X)
     J = np.full(len(every), np.einsum("ij,ij->", Z, Z))
     for k in range(K):
         member = (every == k).astype(np.float64)
@@ -929,28 +685,12 @@ def split_line(x, best, first):
 
 
 def best_partition_on_line(x, K):
-    """Return the partition of n numbers into K clusters of least J, in time K n^2.
+    """Return the Partition of n numbers into K clusters of least J, from the left: K n^2 steps.
 
     The clusters of a best partition are neighbours on the line, so the last one begins somewhere,
     and what stands before it is a best partition of fewer numbers into K - 1 clusters.
-
-    Parameters
-    ----------
-    x : array of shape (n,)
-    K : int
-        At most n.
-
-    Returns
-    -------
-    Partition
-        Clusters numbered from the left.
-
-    References
-    ----------
     Book: k-means-line. Fisher (1958), Journal of the American Statistical Association 53, 789-798.
 
-    Examples
-    --------
     >>> best_partition_on_line([5.0, 0.0, 1.0, 6.0], 2)
     Partition(labels=array([1, 0, 0, 1]), objective=1.0)
     """
@@ -969,28 +709,12 @@ def best_partition_on_line(x, K):
 
 
 def single_moves(X, labels, K):
-    """Return the change of J when row i moves to cluster k and both means follow.
+    """Return the change of J when row i moves to cluster k and both means follow, shape (n, K).
 
-    It is n_k/(n_k + 1) ||x_i - mu_k||^2 - n_j/(n_j - 1) ||x_i - mu_j||^2 for a row of cluster j.
+    It is n_k/(n_k + 1) ||x_i - mu_k||^2 - n_j/(n_j - 1) ||x_i - mu_j||^2 for a row of cluster j, 0
+    for its own cluster and inf where it is alone there; every cluster is present. Book:
+    k-means-single-moves. Hartigan (1975), Clustering Algorithms, chapter 4.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    labels : array of int of shape (n,)
-        Every cluster 0, ..., K - 1 present.
-    K : int
-
-    Returns
-    -------
-    array of shape (n, K)
-        0 for the row's own cluster; inf where the row is alone in its cluster.
-
-    References
-    ----------
-    Book: k-means-single-moves. Hartigan (1975), Clustering Algorithms, chapter 4.
-
-    Examples
-    --------
     >>> single_moves([[0.0], [0.0], [0.5], [1.0]], [0, 0, 0, 1], 2)[2].round(4)
     array([ 0.    , -0.0417])
     """
@@ -1002,7 +726,7 @@ def single_moves(X, labels, K):
     leave = np.where(own > 1, own / np.maximum(own - 1, 1) * D[rows, labels], -np.inf)
     change = counts / (counts + 1) * D - leave[:, None]
     change[rows, labels] = 0.0
-    return check_result(change, "X")
+    return change
 
 
 # Judging a clustering ------------------------------------------------------------------------
@@ -1011,24 +735,10 @@ def single_moves(X, labels, K):
 def calinski_harabasz(X, labels):
     """Return (n - K)/(K - 1) times sum_k n_k ||mu_k - xbar||^2 / sum_i ||x_i - mu_{z_i}||^2.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    labels : array of shape (n,)
-        1 < K < n different values.
-
-    Returns
-    -------
-    float
-        inf if every row lies on the mean of its cluster.
-
-    References
-    ----------
+    The n labels take 1 < K < n different values; inf if every row lies on the mean of its cluster.
     Book: k-means-calinski-harabasz. Calinski and Harabasz (1974), Communications in Statistics 3,
     1-27.
 
-    Examples
-    --------
     >>> round(calinski_harabasz([[0.0], [1.0], [5.0], [6.0], [10.0]], [0, 0, 1, 1, 1]), 3)
     10.49
     """
@@ -1037,13 +747,13 @@ def calinski_harabasz(X, labels):
     labels, K = _check_partition(labels, len(X))
     if not 1 < K < len(X):
         raise ValueError(f"labels must take between 2 and {len(X) - 1} values, they take {K}.")
-    Z = check_size(centred_columns(X)[0])
+    Z, _ = centred_columns(X)
     centres = update(Z, labels, K)
     between = np.bincount(labels) @ (centres**2).sum(axis=1)
     within = inertia(Z, centres, labels)
     if within == 0:
         return np.inf
-    return float(check_result((len(X) - K) / (K - 1) * between / within, "X"))
+    return float((len(X) - K) / (K - 1) * between / within)
 
 
 def adjusted_rand_index(a, b):
@@ -1051,13 +761,8 @@ def adjusted_rand_index(a, b):
 
     With n_uv rows in cluster u of a and v of b, and sums of pairs N = sum C(n_uv, 2),
     A = sum C(n_u, 2), B = sum C(n_v, 2), T = C(n, 2): (N - AB/T) / ((A + B)/2 - AB/T).
-
-    References
-    ----------
     Book: k-means-limitations. Hubert and Arabie (1985), Journal of Classification 2, 193-218.
 
-    Examples
-    --------
     >>> adjusted_rand_index([0, 0, 1, 1], [5, 5, 3, 3])
     1.0
     """
@@ -1072,27 +777,10 @@ def adjusted_rand_index(a, b):
 
 
 def inertia_curve(X, Ks, rng, *, n_init=10, workers=1):
-    """Return the least J found for each K, over ``n_init`` starts of k-means++.
+    """Return the least J found for each K in ``Ks``, over ``n_init`` starts of k-means++.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    Ks : sequence of int
-    rng : numpy.random.Generator
-    n_init : int
-    workers : int or map-like callable
-        As in ``base.map_over``.
-
-    Returns
-    -------
-    array of shape (len(Ks),)
-
-    References
-    ----------
     Book: k-means-choose-k.
 
-    Examples
-    --------
     >>> inertia_curve([[0.0], [1.0], [3.0]], [1, 2, 3], np.random.default_rng(0)).round(3)
     array([4.667, 0.5  , 0.   ])
     """
@@ -1101,11 +789,6 @@ def inertia_curve(X, Ks, rng, *, n_init=10, workers=1):
 
 
 # Estimators ----------------------------------------------------------------------------------
-
-
-def _own_order(X):
-    """Return an order of the rows that neither their place nor their repetition changes."""
-    return np.argsort(X @ np.random.default_rng(0).standard_normal(X.shape[1]), kind="stable")
 
 
 class _Centres(Clusterer, Transformer):
@@ -1150,29 +833,16 @@ class KMeans(_Centres):
         K, at most the number of distinct rows.
     init : {"k-means++", "random", "farthest", "partition"} or array of shape (K, d)
         As in ``k_means_restarts``; an array is the one start.
-    n_init : int
-    max_iter : int
+    n_init, max_iter, random_state, workers : see ``mllib.core``
     tol : float
         A run stops when no label changes, or when a step lowers J by at most ``tol`` times J.
-    random_state : None, int or numpy.random.Generator
-    workers : int or map-like callable
-        Where the starts run, as in ``base.map_over``.
 
     Attributes
     ----------
-    cluster_centers_ : array of shape (K, d)
-    labels_ : array of shape (n,)
-    inertia_ : float
-        J, the least of all starts.
-    trace_ : array of shape (n_iter_ + 1,)
-        J after each assignment of the best run.
-    n_iter_ : int
-    converged_ : bool
-    n_features_in_ : int
-
-    References
-    ----------
-    Book: k-means-lloyd.
+    cluster_centers_, labels_ : arrays of shapes (K, d) and (n,)
+    inertia_ : float, J, the least of all starts
+    trace_ : array of shape (n_iter_ + 1,), J after each assignment of the best run
+    n_iter_, converged_, n_features_in_
 
     Examples
     --------
@@ -1208,79 +878,32 @@ class KMeans(_Centres):
         K = check_scalar(self.n_clusters, "n_clusters", low=1, integer=True)
         options = {"max_iter": self.max_iter, "tol": self.tol}
         if isinstance(self.init, str):
-            order, rng = _own_order(X), random_generator(self.random_state)
-            runs = k_means_restarts(
-                X[order],
-                K,
-                rng,
-                n_init=self.n_init,
-                init=self.init,
-                sample_weight=w[order],
-                workers=self.workers,
-                **options,
-            )
-            best = runs[0]._replace(labels=runs[0].labels[np.argsort(order)])
+            # an order of the rows that neither their place nor their repetition changes
+            along = X @ np.random.default_rng(0).standard_normal(X.shape[1])
+            order, rng = np.argsort(along, kind="stable"), random_generator(self.random_state)
+            options |= {"n_init": self.n_init, "init": self.init, "workers": self.workers}
+            best, *_ = k_means_restarts(X[order], K, rng, sample_weight=w[order], **options)
+            best = best._replace(labels=best.labels[np.argsort(order)])
         else:
-            best = k_means(X, self._given_start(K), sample_weight=w, **options)
-        self.labels_ = best.labels
-        return self._store(best, X.shape[1])
-
-    def fit_chunks(self, chunks, workers=1):
-        """Fit to chunks X or (X, None, sample_weight), read once for each step; return self.
-
-        From one start the result is that of ``fit`` on all rows together. Starts that are drawn
-        are drawn from the first chunk: mix the rows. There are no ``labels_``; ``predict`` gives
-        those of each chunk. ``chunks`` is a list, or a function that returns an iterator;
-        ``workers`` is as in ``mllib.core.chunks.reduce_chunks``.
-        """
-        check_parameters(self)
-        again = as_passes(chunks)
-        K = check_scalar(self.n_clusters, "n_clusters", low=1, integer=True)
-        if isinstance(self.init, str):
-            starts = self._starts_from(next(iter(again()), None), K)
-        else:
-            starts = [self._given_start(K)]
-        options = {"max_iter": self.max_iter, "tol": self.tol, "workers": workers}
-        fits = [k_means_over_chunks(again, start, **options) for start in starts]
-        keep_names(self, chunk_names(next(iter(again()))))
-        return self._store(min(fits, key=lambda fit: fit.trace[-1]), fits[0].centres.shape[1])
-
-    def _starts_from(self, chunk, K):
-        """Return starting centres drawn from the first chunk."""
-        if chunk is None:
-            raise ValueError("chunks must hold at least one chunk: the iterator was empty.")
-        X, w = _rows_of(chunk() if callable(chunk) else chunk)
-        X = check_array(X)
-        w = check_sample_weight(w, len(X), ones=True)
-        if len(X) < K:
-            raise ValueError(f"n_clusters={K} needs at least {K} rows in the first chunk.")
-        check_scalar(self.n_init, "n_init", low=1, integer=True)
-        check_choice(self.init, "init", (*_POWERS, "partition"))
-        order, rng = _own_order(X), random_generator(self.random_state)
-        return [_start(X[order], K, r, self.init, w[order]) for r in rng.spawn(self.n_init)]
-
-    def _given_start(self, K):
-        centres = check_array(self.init, "init")
-        if len(centres) != K:
-            raise ValueError(f"init must have n_clusters = {K} rows, got {len(centres)}.")
-        return centres
-
-    def _store(self, best, d):
+            centres = check_array(self.init, "init")
+            if len(centres) != K:
+                raise ValueError(f"init must have n_clusters = {K} rows, got {len(centres)}.")
+            best = k_means(X, centres, sample_weight=w, **options)
         if not best.converged:
             fall = (best.trace[-2] - best.trace[-1]) / best.trace[-2]
             convergence_warning(
                 f"KMeans stopped at max_iter={self.max_iter}; its last step lowered J by the share "
                 f"{fall:.2g}, tol={self.tol}: raise max_iter."
             )
-        self.cluster_centers_ = best.centres
+        self.cluster_centers_, self.labels_ = best.centres, best.labels
         self.trace_, self.inertia_ = best.trace, float(best.trace[-1])
         self.n_iter_, self.converged_ = best.n_iter, best.converged
-        self.n_features_in_ = d
+        self.n_features_in_ = X.shape[1]
         return self
 
 
 class MiniBatchKMeans(_Centres):
-    """K clusters of small J from one small batch of rows at a time.
+    """K clusters of small J from one small batch of rows at a time (k-means-mini-batch).
 
     Parameters
     ----------
@@ -1289,24 +912,14 @@ class MiniBatchKMeans(_Centres):
     batch_size : int
     max_iter : int
         Passes over the data in ``fit``, each in a new random order.
-    random_state : None, int or numpy.random.Generator
+    random_state : see ``mllib.core``
 
     Attributes
     ----------
     cluster_centers_ : array of shape (K, d)
-    counts_ : array of shape (K,)
-        Weight that each centre has received.
-    labels_ : array of shape (n,)
-        Of the rows of the last ``fit`` or ``partial_fit``.
-    inertia_ : float
-        J of these rows.
-    n_iter_ : int
-        Passes.
-    n_features_in_ : int
-
-    References
-    ----------
-    Book: k-means-mini-batch.
+    counts_ : array of shape (K,), the weight that each centre has received
+    labels_, inertia_ : of the rows of the last ``fit`` or ``partial_fit``, shape (n,), and their J
+    n_iter_, n_features_in_
 
     Examples
     --------
@@ -1345,10 +958,10 @@ class MiniBatchKMeans(_Centres):
         begin_fit(self, X)
         X = check_array(X)
         size = check_scalar(self.batch_size, "batch_size", low=1, integer=True)
-        passes = check_scalar(self.max_iter, "max_iter", low=1, integer=True)
         rng = random_generator(self.random_state)
         self._begin(X, rng)
-        for self.n_iter_ in range(1, passes + 1):
+        for _ in range(self.max_iter):
+            self.n_iter_ += 1
             rows = rng.permutation(len(X))
             for first in range(0, len(X), size):
                 self._step(X[rows[first : first + size]])

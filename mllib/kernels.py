@@ -1,8 +1,10 @@
 """Kernels: functions that are inner products of features, tests and rules for them, kernel ridge.
 
 Chapter: Kernels and margins, *Kernels*. Main references: Aronszajn (1950), Schölkopf and Smola
-(2002), Shawe-Taylor and Cristianini (2004). A kernel here is a function ``kernel(X, Y)`` that
-returns the matrix of k(x_i, y_j).
+(2002), Shawe-Taylor and Cristianini (2004).
+
+A kernel here is a function ``kernel(X, Y)`` that returns the matrix of k(x_i, y_j), shape (n, m),
+for X of shape (n, d) and Y of shape (m, d), or for sequences of n and m other objects.
 """
 
 from collections import Counter
@@ -16,9 +18,10 @@ from scipy.special import gammaln
 from mllib.core.arrays import (
     check_array,
     check_kernel_values,
-    check_result,
     check_sample_weight,
+    check_size,
     check_square,
+    check_target_length,
     check_targets,
     check_vector,
 )
@@ -75,15 +78,6 @@ def _check_points(X, Y):
     return X, Y
 
 
-def linear_kernel(X, Y):
-    """Return K_ij = x_i^T y_j, for X of shape (n, d) and Y of shape (m, d)."""
-    X, Y = _check_points(X, Y)
-    with np.errstate(over="ignore", invalid="ignore"):
-        K = X @ Y.T
-        small = np.vdot(X, X) * np.vdot(Y, Y) < 1e300
-    return K if small else _finite_values(K)
-
-
 def _finite_values(K, name="X"):
     """Return numbers that were computed from the argument unless some of them overflowed."""
     if not np.isfinite(K).all():
@@ -91,21 +85,18 @@ def _finite_values(K, name="X"):
     return K
 
 
+def linear_kernel(X, Y):
+    """Return K_ij = x_i^T y_j."""
+    X, Y = _check_points(X, Y)
+    return X @ Y.T
+
+
 def rbf_kernel(X, Y, ell=1.0):
-    """Return K_ij = exp(-||x_i - y_j||^2 / (2 ell^2)), for X of shape (n, d) and Y of (m, d).
+    """Return K_ij = exp(-||x_i - y_j||^2 / (2 ell^2)).
 
-    ell is a length in units of the inputs; scikit-learn's gamma is 1 / (2 ell^2). The points are
-    centred before the square is expanded, so that points far from the origin keep their digits.
+    ell > 0 is a length in units of the inputs; scikit-learn's gamma is 1 / (2 ell^2). The points
+    are centred before the square is expanded, so that points far from the origin keep their digits.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    Y : array of shape (m, d)
-    ell : float
-        Above 0.
-
-    References
-    ----------
     Book: kernels-rbf-kernel.
 
     Examples
@@ -118,46 +109,35 @@ def rbf_kernel(X, Y, ell=1.0):
     same = X is Y
     X, Y = _check_points(X, Y)
     centre = Y.mean(axis=0)
-    A, B = (X - centre) / ell, (Y - centre) / ell
-    check_result(0.0 * (np.vdot(A, A) + np.vdot(B, B)), "X or Y, in units of ell,")
-    K = _gaussian(A, B, np.empty((len(A), len(B))))
+    with np.errstate(over="ignore"):
+        A, B = (X - centre) / ell, (Y - centre) / ell
+        a, b = 0.5 * np.einsum("ij,ij->i", A, A), 0.5 * np.einsum("ij,ij->i", B, B)
+        _finite_values(a.max() + b.max(), "X or Y, in units of ell,")
+    K = np.empty((len(A), len(B)))
+    for i in range(0, len(A), 64):  # a block stays in the cache from product to exponential
+        R = A[i : i + 64] @ B.T
+        R -= b
+        R -= a[i : i + 64, None]
+        np.exp(np.minimum(R, 0.0, out=R), out=K[i : i + 64])
     if same:
         K[np.diag_indices(len(K))] = 1.0
-    return K
-
-
-def _gaussian(A, B, K, lower=False):
-    """Fill K with exp(-||a_i - b_j||^2 / 2) by blocks of rows; ``lower`` leaves out j > i.
-
-    A block stays in the cache from the product to the exponential.
-    """
-    a, b = 0.5 * np.einsum("ij,ij->i", A, A), 0.5 * np.einsum("ij,ij->i", B, B)
-    for i in range(0, len(A), 64):
-        j = i + 64 if lower else len(B)
-        R = np.matmul(A[i : i + 64], B[:j].T)
-        R -= b[:j]
-        R -= a[i : i + 64, None]
-        np.exp(np.minimum(R, 0.0, out=R), out=K[i : i + 64, :j])
     return K
 
 
 def polynomial_kernel(X, Y, r=3, c=1.0, ell=1.0):
     """Return K_ij = (c + x_i^T y_j / ell^2)^r.
 
+    Book: kernels-linear-polynomial-kernels.
+
     Parameters
     ----------
-    X : array of shape (n, d)
-    Y : array of shape (m, d)
+    X, Y : arrays of shape (n, d) and (m, d)
     r : int
         Degree.
     c : float
         At least 0; above 0 the features of all degrees up to r take part.
     ell : float
         Length in units of the inputs.
-
-    References
-    ----------
-    Book: kernels-linear-polynomial-kernels.
 
     Examples
     --------
@@ -177,15 +157,12 @@ def polynomial_kernel(X, Y, r=3, c=1.0, ell=1.0):
 def sigmoid_kernel(X, Y, v=1.0, c=0.0):
     """Return K_ij = tanh(v x_i^T y_j + c): in spite of its name not a kernel in general.
 
+    Book: kernels-sigmoid-kernel.
+
     Parameters
     ----------
-    X : array of shape (n, d)
-    Y : array of shape (m, d)
+    X, Y : arrays of shape (n, d) and (m, d)
     v, c : float
-
-    References
-    ----------
-    Book: kernels-sigmoid-kernel.
 
     Examples
     --------
@@ -200,13 +177,6 @@ def sigmoid_kernel(X, Y, v=1.0, c=0.0):
 def trigonometric_kernel(X, Y):
     """Return K_ij = sum_l sin(2 pi t) / t with t = x_il - y_jl, a term with t = 0 being 2 pi.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    Y : array of shape (m, d)
-
-    References
-    ----------
     Book: kernels-trigonometric-kernel-example.
 
     Examples
@@ -230,15 +200,8 @@ def _bags_product(A, B):
 
 
 def common_words_kernel(A, B):
-    """Return K_ij, the number of distinct words in both strings a_i and b_j.
+    """Return K_ij, the number of distinct words, split by white space, in both strings a_i and b_j.
 
-    Parameters
-    ----------
-    A, B : lists of str
-        Words are separated by white space.
-
-    References
-    ----------
     Book: kernels-string-kernel.
 
     Examples
@@ -253,14 +216,6 @@ def common_words_kernel(A, B):
 def spectrum_kernel(A, B, p=3):
     """Return K_ij = sum over all strings s of length p of (times s in a_i) (times s in b_j).
 
-    Parameters
-    ----------
-    A, B : lists of str
-    p : int
-        At least 1.
-
-    References
-    ----------
     Book: kernels-spectrum. Leslie, Eskin and Noble (2002).
 
     Examples
@@ -279,14 +234,8 @@ def spectrum_kernel(A, B, p=3):
 def default_width(X, sample_weight=None):
     """Return ell = sqrt(d v / 2), v the variance of all entries of X: half the mean square scale.
 
-    Multiplying X by a constant multiplies ell by it, and leaves the kernel as it is. The kernel is
-    that of scikit-learn's gamma="scale". 1 if X is constant.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    sample_weight : array of shape (n,), optional
-        How often each row counts.
+    Multiplying X, shape (n, d), by a constant multiplies ell by it, and leaves the kernel as it is:
+    that of scikit-learn's gamma="scale". 1 if X is constant. A weight counts a row that often.
 
     Examples
     --------
@@ -295,42 +244,22 @@ def default_width(X, sample_weight=None):
     """
     X, s = check_array(X), check_sample_weight(sample_weight, len(X))
     if s is not None:
-        X, s = X[s > 0], s[s > 0] / s.max()
+        X, s = X[s > 0], s[s > 0] / s.sum()
     if (X[0, 0] == X).all():  # whose mean need not be that number once rounded
         return 1.0
-    unit = power_of_two(X)
-    X = X / unit
     if s is None:
         spread = X.std()
     else:
-        s = s / s.sum()
-        centre = s @ X.mean(axis=1)
-        spread = np.sqrt(s @ ((X - centre) ** 2).mean(axis=1))
-    return float(unit * (spread * np.sqrt(X.shape[1] / 2)))
-
-
-def power_of_two(X):
-    """Return 1, or a power of two to divide X by whose squares would over- or underflow."""
-    size = np.abs(X).max()
-    return 1.0 if 1e-100 < size < 1e100 else float(np.ldexp(1.0, np.frexp(size)[1] - 1))
+        spread = np.sqrt(s @ ((X - s @ X.mean(axis=1)) ** 2).mean(axis=1))
+    return float(spread * np.sqrt(X.shape[1] / 2)) or 1.0
 
 
 # New kernels from old ------------------------------------------------------------------------
 
 
-def _values(kernel, X, Y):
-    return check_kernel_values(kernel, X, Y)
-
-
 def sum_kernel(*kernels):
     """Return the kernel k_1 + k_2 + ...; its features are those of all of them side by side.
 
-    Parameters
-    ----------
-    *kernels : callables
-
-    References
-    ----------
     Book: kernels-kernel-closure.
 
     Examples
@@ -338,18 +267,12 @@ def sum_kernel(*kernels):
     >>> sum_kernel(linear_kernel, polynomial_kernel)([[1.0]], [[1.0]])
     array([[9.]])
     """
-    return lambda X, Y: sum(_values(k, X, Y) for k in kernels)
+    return lambda X, Y: sum(check_kernel_values(k, X, Y) for k in kernels)
 
 
 def product_kernel(*kernels):
     """Return the kernel k_1 k_2 ...; its features are all products of one feature of each.
 
-    Parameters
-    ----------
-    *kernels : callables
-
-    References
-    ----------
     Book: kernels-kernel-closure.
 
     Examples
@@ -357,20 +280,14 @@ def product_kernel(*kernels):
     >>> product_kernel(linear_kernel, polynomial_kernel)([[2.0]], [[1.0]])
     array([[54.]])
     """
-    return lambda X, Y: np.prod([_values(k, X, Y) for k in kernels], axis=0)
+    return lambda X, Y: np.prod([check_kernel_values(k, X, Y) for k in kernels], axis=0)
 
 
 def scaled_kernel(kernel, f):
     """Return the kernel f(x) k(x, x') f(x'); its features are those of k times f(x).
 
-    Parameters
-    ----------
-    kernel : callable
-    f : callable
-        Takes X, returns one number for each row. A constant f = sqrt(c) gives c k.
+    f takes X and returns one number for each row. A constant f = sqrt(c) gives c k.
 
-    References
-    ----------
     Book: kernels-kernel-closure.
 
     Examples
@@ -378,18 +295,14 @@ def scaled_kernel(kernel, f):
     >>> scaled_kernel(linear_kernel, lambda X: X[:, 0] ** 2)(np.array([[2.0]]), np.array([[3.0]]))
     array([[216.]])
     """
-    return lambda X, Y: np.asarray(f(X))[:, None] * _values(kernel, X, Y) * np.asarray(f(Y))
+    return lambda X, Y: (
+        np.asarray(f(X))[:, None] * check_kernel_values(kernel, X, Y) * np.asarray(f(Y))
+    )
 
 
 def exponential_kernel(kernel):
     """Return the kernel exp(k), the limit of 1 + k + k^2/2 + ... + k^m/m!.
 
-    Parameters
-    ----------
-    kernel : callable
-
-    References
-    ----------
     Book: kernels-kernel-closure.
 
     Examples
@@ -397,7 +310,7 @@ def exponential_kernel(kernel):
     >>> exponential_kernel(linear_kernel)([[1.0]], [[0.0], [1.0]]).round(4)
     array([[1.    , 2.7183]])
     """
-    return lambda X, Y: np.exp(_values(kernel, X, Y))
+    return lambda X, Y: np.exp(check_kernel_values(kernel, X, Y))
 
 
 # Is it a kernel? -----------------------------------------------------------------------------
@@ -406,18 +319,6 @@ def exponential_kernel(kernel):
 def gram(kernel, X, Z=None):
     """Return K_ij = k(x_i, x_j), or with Z the kernel vectors k(x_i, z_j) as columns.
 
-    Parameters
-    ----------
-    kernel : callable
-    X : sequence of n objects
-    Z : sequence of m objects, optional
-
-    Returns
-    -------
-    array of shape (n, n) or (n, m)
-
-    References
-    ----------
     Book: kernels-kernel-matrix.
 
     Examples
@@ -435,17 +336,6 @@ def check_kernel(kernel, X):
     An asymmetry or a negative eigenvalue beyond rounding is a proof; their absence on some points
     is none.
 
-    Parameters
-    ----------
-    kernel : callable
-    X : sequence of n objects
-
-    Returns
-    -------
-    KernelCheck
-
-    References
-    ----------
     Book: kernels-not-a-kernel.
 
     Examples
@@ -462,18 +352,8 @@ def check_kernel(kernel, X):
 def check_psd(K, name="K"):
     """Return K if it is symmetric and positive semidefinite, by one Cholesky factorisation.
 
-    Eigenvalues above -1e-7 of the trace pass, which is what rounding to float32 can do.
-
-    Parameters
-    ----------
-    K : array of shape (n, n)
-    name : str
-        The argument's name, used in messages.
-
-    Raises
-    ------
-    ValueError
-        One sentence with the smallest eigenvalue.
+    Eigenvalues above -1e-7 of the trace pass, which is what rounding to float32 can do; else a
+    ValueError tells the smallest one of ``name``.
 
     Examples
     --------
@@ -499,13 +379,8 @@ def check_psd(K, name="K"):
 def features_from_gram(K):
     """Return features Phi of shape (n, r), one column for each eigenvalue above 0: K = Phi Phi^T.
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        Symmetric positive semidefinite of rank r.
+    K, shape (n, n), is symmetric positive semidefinite of rank r.
 
-    References
-    ----------
     Book: kernels-kernel-iff-psd.
 
     Examples
@@ -531,22 +406,8 @@ def polynomial_kernel_features(X, r=3, c=1.0):
     """Return features Phi with Phi Phi^T = (c + x^T x')^r: all monomials, weighted.
 
     The monomial c^(j_0 / 2) x_1^j_1 ... x_d^j_d, with j_0 + ... + j_d = r, carries the root of the
-    multinomial coefficient r! / (j_0! ... j_d!).
+    multinomial coefficient r! / (j_0! ... j_d!). Phi has shape (n, C(d + r, r)); c is at least 0.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    r : int
-        At least 1.
-    c : float
-        At least 0.
-
-    Returns
-    -------
-    array of shape (n, C(d + r, r))
-
-    References
-    ----------
     Book: kernels-polynomial-features.
 
     Examples
@@ -565,22 +426,8 @@ def polynomial_kernel_features(X, r=3, c=1.0):
 
 
 def rbf_features(x, m, ell=1.0):
-    """Return the first m features exp(-x^2 / 2 ell^2) (x / ell)^j / sqrt(j!) of numbers x.
+    """Return the first m features exp(-x^2 / 2 ell^2) (x / ell)^j / sqrt(j!) of numbers x, (n, m).
 
-    Parameters
-    ----------
-    x : array of shape (n,)
-    m : int
-        At least 1.
-    ell : float
-        Above 0.
-
-    Returns
-    -------
-    array of shape (n, m)
-
-    References
-    ----------
     Book: kernels-rbf-features.
 
     Examples
@@ -591,10 +438,9 @@ def rbf_features(x, m, ell=1.0):
     """
     check_scalar(m, "m", low=1, integer=True)
     check_scalar(ell, "ell", low=0, open_low=True)
-    t = check_vector(x, "x") / ell
-    check_result(0.0 * t, "ell")
-    Phi = np.empty((len(t), m))
     with np.errstate(over="ignore"):
+        t = _finite_values(check_size(check_vector(x, "x"), "x") / ell, "x, in units of ell,")
+        Phi = np.empty((len(t), m))
         Phi[:, 0] = np.exp(-(t**2) / 2)
     for j in range(1, m):
         Phi[:, j] = Phi[:, j - 1] * t / np.sqrt(j)
@@ -604,18 +450,8 @@ def rbf_features(x, m, ell=1.0):
 def trigonometric_features(X, L):
     """Return sqrt(2 pi / L) (cos(theta x_l), sin(theta x_l)) for theta = 2 pi (j + 1/2) / L, j < L.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    L : int
-        Number of frequencies, at least 1.
+    They have shape (n, 2 d L): L frequencies for each column of X.
 
-    Returns
-    -------
-    array of shape (n, 2 d L)
-
-    References
-    ----------
     Book: kernels-trigonometric-kernel-example.
 
     Examples
@@ -634,23 +470,10 @@ def trigonometric_features(X, L):
 
 
 def kernel_distances(K, k_x, k_z):
-    """Return D_ij = ||phi(x_i) - phi(z_j)|| from kernel values alone.
+    """Return D_ij = ||phi(x_i) - phi(z_j)||, shape (n, m), from kernel values alone.
 
-    Parameters
-    ----------
-    K : array of shape (n, m)
-        k(x_i, z_j).
-    k_x : array of shape (n,)
-        k(x_i, x_i).
-    k_z : array of shape (m,)
-        k(z_j, z_j).
+    K, shape (n, m), holds k(x_i, z_j), k_x k(x_i, x_i) and k_z k(z_j, z_j).
 
-    Returns
-    -------
-    array of shape (n, m)
-
-    References
-    ----------
     Book: kernels-kernel-distance.
 
     Examples
@@ -658,7 +481,7 @@ def kernel_distances(K, k_x, k_z):
     >>> kernel_distances([[6.0]], [4.0], [9.0])
     array([[1.]])
     """
-    K = check_array(K, "K")
+    K = check_array(K, "K", any_size=True)
     k_x = check_vector(k_x, "k_x", length=K.shape[0])
     k_z = check_vector(k_z, "k_z", length=K.shape[1])
     D = k_x[:, None] + k_z - 2 * K
@@ -673,15 +496,8 @@ def kernel_distances(K, k_x, k_z):
 def center_kernel(K):
     """Return K_c = (I - J) K (I - J), every entry of J being 1/n: products of centred features.
 
-    K_c is the Gram matrix of phi(x_i) - m, where m is the mean of the features.
+    K_c is the Gram matrix of phi(x_i) - m, where m is the mean of the features; K is symmetric.
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        Symmetric.
-
-    References
-    ----------
     Book: pca-kpca-centering. Schölkopf, Smola and Müller (1998), Appendix A.
 
     Examples
@@ -705,17 +521,9 @@ def center_kernel_vectors(k, means):
     """Return (I - J) (k_x - K 1/n) for each column k_x of k: products with the centred features.
 
     Entry i is (phi(x_i) - m)^T (phi(x) - m): the new point is moved by the mean m of the
-    training points, not by a mean of its own.
+    training points, not by a mean of its own. k, shape (n, m), holds the kernel vectors of m new
+    points as columns, means K 1/n, the row means of the Gram matrix of the training points.
 
-    Parameters
-    ----------
-    k : array of shape (n, m)
-        The kernel vectors of m new points as columns.
-    means : array of shape (n,)
-        K 1/n, the row means of the Gram matrix of the training points.
-
-    References
-    ----------
     Book: pca-kpca-centering.
 
     Examples
@@ -724,7 +532,7 @@ def center_kernel_vectors(k, means):
     array([[-0.75],
            [ 0.75]])
     """
-    k = check_array(k, "k")
+    k = check_array(k, "k", any_size=True)
     k = k - check_vector(means, "means", length=len(k))[:, None]
     k -= k.mean(axis=0)
     return k
@@ -734,21 +542,8 @@ def kernel_nearest(K, k_x):
     """Return for each column z of K the index i of the nearest phi(x_i), the lowest at ties.
 
     k(z, z) is the same for all i and does not matter: the nearest has the least k(x_i, x_i) -
-    2 k(x_i, z).
+    2 k(x_i, z). K, shape (n, m), holds k(x_i, z_j), k_x k(x_i, x_i).
 
-    Parameters
-    ----------
-    K : array of shape (n, m)
-        k(x_i, z_j): the kernel vectors of m questions as columns.
-    k_x : array of shape (n,)
-        k(x_i, x_i).
-
-    Returns
-    -------
-    array of shape (m,)
-
-    References
-    ----------
     Book: kernels-kernel-distance.
 
     Examples
@@ -756,7 +551,7 @@ def kernel_nearest(K, k_x):
     >>> kernel_nearest([[0.99], [0.01]], [1.0, 1.0])
     array([0])
     """
-    K = check_array(K, "K")
+    K = check_array(K, "K", any_size=True)
     return np.argmin(check_vector(k_x, "k_x", length=len(K))[:, None] - 2 * K, axis=0)
 
 
@@ -795,8 +590,10 @@ def chosen_kernel(estimator, X, s=None):
 def kernel_ridge(K, y, lam, sample_weight=None):
     """Return alpha: f(x) = sum_i alpha_i k(x_i, x) has the least sum_i (y_i - f_i)^2 + lam |f|^2.
 
-    alpha = (K + lam I)^{-1} y. With weights s_i on the squares, alpha = S^{1/2} beta with
-    (S^{1/2} K S^{1/2} + lam I) beta = S^{1/2} y: a whole weight is a repeated example.
+    alpha = (K + lam I)^{-1} y, shape (n,). With weights s_i on the squares, alpha = S^{1/2} beta
+    with (S^{1/2} K S^{1/2} + lam I) beta = S^{1/2} y: a whole weight is a repeated example.
+
+    Book: kernels-kernel-ridge.
 
     Parameters
     ----------
@@ -805,21 +602,7 @@ def kernel_ridge(K, y, lam, sample_weight=None):
     y : array of shape (n,)
     lam : float
         At least 0; at 0 K must be invertible, and f runs through all targets.
-    sample_weight : array of shape (n,), optional
-
-    Returns
-    -------
-    array of shape (n,)
-
-    Raises
-    ------
-    ValueError
-        If K is not symmetric or has a negative eigenvalue, if lam < 0, or if K + lam I is
-        singular to rounding.
-
-    References
-    ----------
-    Book: kernels-kernel-ridge.
+    sample_weight : see ``mllib.core``.
 
     Examples
     --------
@@ -850,16 +633,13 @@ def _solve(K, y, lam, s):
 def kernel_ridge_objective(alpha, K, y, lam):
     """Return ||y - K alpha||^2 + lam alpha^T K alpha, what kernel ridge minimises.
 
+    Book: kernels-kernel-ridge.
+
     Parameters
     ----------
     alpha : array of shape (n,)
-    K : array of shape (n, n)
-    y : array of shape (n,)
-    lam : float
-
-    References
-    ----------
-    Book: kernels-kernel-ridge.
+    K, y, lam :
+        As in ``kernel_ridge``.
 
     Examples
     --------
@@ -879,6 +659,8 @@ class KernelRidge(Regressor):
     f(x) = w^T phi(x) = sum_i alpha_i k(x_i, x) and |f|^2 = ||w||^2 = alpha^T K alpha. There is no
     offset: subtract the mean of y, or add a constant to the kernel.
 
+    Book: kernels-kernel-ridge.
+
     Parameters
     ----------
     lam : float
@@ -894,16 +676,9 @@ class KernelRidge(Regressor):
 
     Attributes
     ----------
-    dual_coef_ : array of shape (n,)
-        alpha.
-    X_fit_ : array of shape (n, d)
-        The training inputs, which prediction needs.
-    ell_ : float
-        The length used; only of the kernels "rbf" and "polynomial".
-
-    References
-    ----------
-    Book: kernels-kernel-ridge.
+    dual_coef_ : array of shape (n,), alpha
+    X_fit_ : array of shape (n, d), the training inputs, which prediction needs
+    ell_ : float, the length used; only of the kernels "rbf" and "polynomial"
 
     Examples
     --------
@@ -919,62 +694,26 @@ class KernelRidge(Regressor):
         self.degree = degree
         self.coef0 = coef0
 
-    def _between(self, X, Y):
-        kernel, degree, coef0 = self._chosen
-        if callable(kernel):
-            return check_kernel_values(kernel, X, Y)
-        if kernel == "linear":
-            return linear_kernel(X, Y)
-        if kernel == "rbf":
-            return rbf_kernel(X, Y, self.ell_)
-        return polynomial_kernel(X, Y, degree, coef0, self.ell_)
-
-    def _gram(self, X):
-        """Return K, of which only the lower triangle need be right, as memory of our own."""
-        if self.kernel == "rbf":
-            Z = (X - X.mean(axis=0)) / self.ell_
-            K = _gaussian(Z, Z, np.empty((len(Z), len(Z))), lower=True)
-            K[np.diag_indices(len(K))] = 1.0
-            return K
-        if self.kernel == "precomputed":
-            return check_psd(X, "X, the precomputed kernel,").copy()
-        K = self._between(X, X)
-        return check_psd(K, "kernel(X, X)").copy() if callable(self.kernel) else K
-
-    def _check_parameters(self, X, s):
-        check_scalar(self.lam, "lam", low=0)
-        if callable(self.kernel):
-            return
-        check_choice(self.kernel, "kernel", ("linear", "polynomial", "rbf", "precomputed"))
-        check_scalar(self.degree, "degree", low=1, integer=True)
-        check_scalar(self.coef0, "coef0", low=0)
-        if isinstance(self.ell, str):
-            check_choice(self.ell, "ell", ("scale",))
-            self.ell_ = default_width(X, s)
-        else:
-            self.ell_ = check_scalar(self.ell, "ell", low=0, open_low=True)
-
     def fit(self, X, y, sample_weight=None):
         """Fit to X of shape (n, d) and y of shape (n,); a weight counts an example that often."""
         begin_fit(self, X)
-        X, y = check_array(X), check_targets(y, type(self).__name__)
-        if len(X) != len(y):
-            raise ValueError(
-                f"Found input variables with inconsistent numbers of samples: X has {len(X)} rows, "
-                f"y has {len(y)} entries."
-            )
+        X = check_array(X, any_size=self.kernel == "precomputed")
+        y = check_targets(y, type(self).__name__)
+        check_target_length(X, y)
         s = check_sample_weight(sample_weight, len(X))
-        self._check_parameters(X, s)
-        self._chosen = self.kernel, self.degree, self.coef0  # set_params is for the next fit
-        self.dual_coef_ = _finite_values(_solve(self._gram(X), y, self.lam, s))
+        check_scalar(self.lam, "lam", low=0)
+        self._kernel = chosen_kernel(self, X, s)
+        K = X if self._kernel is None else self._kernel(X, X)
+        if callable(self.kernel):
+            check_psd(K, "kernel(X, X)")
+        self.dual_coef_ = _finite_values(_solve(K.copy(), y, self.lam, s))
         self.X_fit_, self.n_features_in_ = X, X.shape[1]
         return self
 
     def predict(self, X):
         """Return f(x) = sum_i alpha_i k(x_i, x) for each row, shape (m,)."""
-        X = check_features(self, X)
-        if isinstance(self._chosen[0], str) and self._chosen[0] == "precomputed":
-            return X @ self.dual_coef_
-        size = max(1, int(2e6 / len(self.X_fit_)))
+        if getattr(self, "_kernel", None) is None:
+            return check_features(self, X, any_size=True) @ self.dual_coef_
+        X, size = check_features(self, X), max(1, int(2e6 / len(self.X_fit_)))
         blocks = [X[i : i + size] for i in range(0, len(X), size)]
-        return np.concatenate([self._between(B, self.X_fit_) @ self.dual_coef_ for B in blocks])
+        return np.concatenate([self._kernel(B, self.X_fit_) @ self.dual_coef_ for B in blocks])

@@ -12,11 +12,11 @@ import numpy as np
 
 from mllib.core.arrays import (
     check_array,
-    check_labels,
     check_sample_weight,
+    check_target_length,
     check_targets,
     check_vector,
-    class_factors,
+    check_weighted_X_y,
 )
 from mllib.core.errors import convergence_warning
 from mllib.core.estimators import Classifier, Regressor, begin_fit, check_features
@@ -108,18 +108,11 @@ class TrainingRun(NamedTuple):
 class Scalar:
     """A number that remembers how it was computed: its parents and the local derivatives.
 
-    Parameters
-    ----------
-    value : float
-    parents : tuple of pairs (Scalar, float)
-        Each parent with the derivative of this value with respect to it.
+    ``parents`` are pairs (Scalar, float): each with the derivative of this value with respect to
+    it.
 
-    References
-    ----------
     Book: neural-networks-reverse-mode. Linnainmaa (1976), BIT 16, 146-160.
 
-    Examples
-    --------
     >>> x = Scalar(3.0)
     >>> z = x * x + 2.0 * x
     >>> z.value, chain_rule(z).derivative[x]
@@ -168,16 +161,7 @@ def _scalar(v):
 
 
 def topological_order(z):
-    """Return the nodes from which z was computed, each after its parents; z is the last.
-
-    Parameters
-    ----------
-    z : Scalar
-
-    Returns
-    -------
-    list of Scalar
-    """
+    """Return the nodes from which the Scalar z was computed, each after its parents, z last."""
     order, seen, stack = [], set(), [(z, False)]
     while stack:
         node, done = stack.pop()
@@ -193,16 +177,6 @@ def topological_order(z):
 def chain_rule(z):
     """Return dz/dv for every node v from which z was computed, in one sweep from z backwards.
 
-    Parameters
-    ----------
-    z : Scalar
-
-    Returns
-    -------
-    Sweep
-
-    References
-    ----------
     Book: neural-networks-reverse-mode.
     """
     order, edges = topological_order(z), 0
@@ -274,24 +248,11 @@ OUTPUTS = {
 def initialise(sizes, *, gain=1.0, rng):
     """Return layers with independent Gaussian weights of variance gain / inputs, and offsets 0.
 
-    Parameters
-    ----------
-    sizes : list of int
-        Number of inputs, of units in each hidden layer, of outputs.
-    gain : float
-        1 keeps the size of signals for "identity" and (nearly) "tanh", 2 for "relu".
-    rng : numpy.random.Generator
+    ``sizes`` are the numbers of inputs, of units in each hidden layer, of outputs. A gain of 1
+    keeps the size of signals for "identity" and (nearly) "tanh", 2 for "relu".
 
-    Returns
-    -------
-    list of Layer
-
-    References
-    ----------
     Book: neural-networks-initialisation. He et al. (2015), section 2.2.
 
-    Examples
-    --------
     >>> [layer.W.shape for layer in initialise([3, 2, 1], rng=np.random.default_rng(0))]
     [(3, 2), (2, 1)]
     """
@@ -310,29 +271,9 @@ def initialise(sizes, *, gain=1.0, rng):
 def forward(net, X, activation="tanh"):
     """Return the values of all layers: A_l = g(A_{l-1} W_l + 1 b_l^T), A_0 = X, and the scores.
 
-    NaN in an argument comes out as NaN.
+    A holds A_0, ..., A_{L-1}, what the backward pass needs; Z = A_{L-1} W_L + 1 b_L^T, shape (n,
+    K), are the scores before the output function. g is used in all layers but the last.
 
-    Parameters
-    ----------
-    net : list of Layer
-    X : array of shape (n, d)
-    activation : str
-        The name of g in ``ACTIVATIONS``, used in all layers but the last.
-
-    Returns
-    -------
-    A : list of arrays
-        A_0, ..., A_{L-1}: what the backward pass needs.
-    Z : array of shape (n, K)
-        The scores A_{L-1} W_L + 1 b_L^T, before the output function.
-
-    Raises
-    ------
-    ValueError
-        If X does not have as many columns as the first layer has inputs.
-
-    References
-    ----------
     Book: neural-networks-mlp-composition.
     """
     if X.ndim != 2 or X.shape[1] != len(net[0].W):
@@ -346,28 +287,17 @@ def forward(net, X, activation="tanh"):
 
 
 def backward(net, A, D, activation="tanh"):
-    """Return dE/dW_l and dE/db_l for all layers, from D = dE/dZ of the scores.
+    """Return dE/dW_l and dE/db_l for all layers, from D = dE/dZ of the scores, shape (n, K).
 
     From the last layer to the first: dE/dW_l = A_{l-1}^T D_l, dE/db_l = D_l^T 1 and
     D_{l-1} = g'(Z_{l-1}) * (D_l W_l^T), entry by entry.
 
-    NaN in an argument comes out as NaN.
+    Book: neural-networks-backpropagation. Rumelhart, Hinton and Williams (1986), Nature 323.
 
     Parameters
     ----------
-    net : list of Layer
-    A : list of arrays
-        The values of the layers, from ``forward``.
+    net, A, activation : as for ``forward``, and the values of the layers from it
     D : array of shape (n, K)
-    activation : str
-
-    Returns
-    -------
-    list of Layer
-
-    References
-    ----------
-    Book: neural-networks-backpropagation. Rumelhart, Hinton and Williams (1986), Nature 323.
     """
     slope = ACTIVATIONS[activation].slope
     gradient = []
@@ -379,31 +309,21 @@ def backward(net, A, D, activation="tanh"):
 
 
 def loss_and_gradient(net, X, Y, *, activation="tanh", output="identity", alpha=0.0, weights=None):
-    """Return E = sum_i s_i E_i + (alpha / 2) sum_l ||W_l||^2 and its gradient.
+    """Return E = sum_i s_i E_i + (alpha / 2) sum_l ||W_l||^2 and its gradient, a list of Layer.
 
-    NaN in an argument comes out as NaN.
+    Book: neural-networks-backprop-minibatch.
 
     Parameters
     ----------
     net : list of Layer
-    X : array of shape (n, d)
-    Y : array of shape (n, K)
-        Targets: numbers, zeros and ones, or one-hot rows.
+    X, Y : arrays of shape (n, d) and (n, K)
+        Targets are numbers, zeros and ones, or one-hot rows.
     activation, output : str
         Names in ``ACTIVATIONS`` and ``OUTPUTS``.
     alpha : float
         Penalty on the weights, not on the offsets.
     weights : array of shape (n,), optional
         s_i, by default 1/n each.
-
-    Returns
-    -------
-    value : float
-    gradient : list of Layer
-
-    References
-    ----------
-    Book: neural-networks-backprop-minibatch.
     """
     s = np.full(len(X), 1 / len(X)) if weights is None else weights
     mean, loss = OUTPUTS[output]
@@ -419,20 +339,7 @@ def flatten(net):
 
 
 def unflatten(theta, sizes):
-    """Return the layers whose parameters stand in theta; they are views of it, not copies.
-
-    NaN in an argument comes out as NaN.
-
-    Parameters
-    ----------
-    theta : array of shape (p,)
-    sizes : list of int
-        Number of inputs, of units in each hidden layer, of outputs.
-
-    Returns
-    -------
-    list of Layer
-    """
+    """Return the layers whose parameters stand in theta, shape (p,), as views of it, not copies."""
     net, at = [], 0
     for m, k in pairwise(sizes):
         end = at + m * k
@@ -444,17 +351,6 @@ def unflatten(theta, sizes):
 def dead_units(net, X):
     """Return, for each hidden layer, how many ReLU units are 0 on every row of X.
 
-    Parameters
-    ----------
-    net : list of Layer
-    X : array of shape (n, d)
-
-    Returns
-    -------
-    list of int
-
-    References
-    ----------
     Book: neural-networks-dead-units.
     """
     A, _ = forward(net, X, "relu")
@@ -464,21 +360,9 @@ def dead_units(net, X):
 def relu_interpolant(knots, values):
     """Return a network with one hidden ReLU layer that interpolates values linearly between knots.
 
-    One unit for each interval: f(x) = v_0 + sum_i (s_i - s_{i-1}) max(0, x - x_i), where s_i is the
-    slope on the interval that begins at x_i, and s_{-1} = 0.
+    One unit for each interval of the increasing knots: f(x) = v_0 + sum_i (s_i - s_{i-1})
+    max(0, x - x_i), where s_i is the slope on the interval that begins at x_i, and s_{-1} = 0.
 
-    Parameters
-    ----------
-    knots : array of shape (m + 1,)
-        Increasing.
-    values : array of shape (m + 1,)
-
-    Returns
-    -------
-    list of Layer
-
-    References
-    ----------
     Book: neural-networks-universal.
     """
     x = check_vector(knots, "knots")
@@ -494,21 +378,15 @@ def relu_interpolant(knots, values):
 
 
 def momentum_step(theta, g, memory, *, eta, momentum=0.9):
-    """Take the step v <- momentum v - eta g, theta <- theta + v.
+    """Take the step v <- momentum v - eta g, theta <- theta + v; return theta and the memory of v.
 
     Parameters
     ----------
     theta, g : arrays of shape (p,)
         Parameters and gradient.
     memory : Moments
-        ``first`` holds v.
     eta, momentum : float
         Step size, and the share of the last step that is kept.
-
-    Returns
-    -------
-    theta : array of shape (p,)
-    memory : Moments
     """
     v = momentum * memory.first - eta * g
     return theta + v, Moments(v, memory.second, memory.t + 1)
@@ -518,24 +396,8 @@ def adam_step(theta, g, memory, *, eta, momentum=0.9, decay=0.999, floor=1e-8):
     """Take a step of Adam: theta <- theta - eta m / (sqrt(v) + floor), entry by entry.
 
     m and v are the decayed means of the gradients and of their squares, divided by 1 - momentum^t
-    and 1 - decay^t, the sums of their weights.
+    and 1 - decay^t, the sums of their weights. Parameters and result are as in ``momentum_step``.
 
-    NaN in an argument comes out as NaN.
-
-    Parameters
-    ----------
-    theta, g : arrays of shape (p,)
-        Parameters and gradient.
-    memory : Moments
-    eta, momentum, decay, floor : float
-
-    Returns
-    -------
-    theta : array of shape (p,)
-    memory : Moments
-
-    References
-    ----------
     Book: neural-networks-adam. Kingma and Ba (2015), Algorithm 1.
     """
     t = memory.t + 1
@@ -585,36 +447,27 @@ def train(
     ``max_iter`` epochs, or when the loss is no longer finite; then the parameters are those before
     the epoch with the smallest loss.
 
+    Book: neural-networks-minibatch-training.
+
     Parameters
     ----------
     net : list of Layer
         The start.
-    X, Y : arrays of shape (n, d) and (n, K)
-    activation, output, alpha :
-        As in ``loss_and_gradient``.
+    X, Y, activation, output, alpha : see ``loss_and_gradient``
     solver : {"adam", "sgd"}
     eta, momentum : float
         Step size; share of the last step that is kept.
     batch_size : int
         With n or more the whole sample is one batch, in the order of the rows.
-    max_iter : int
-        Epochs at most.
+    max_iter, patience : int
+        In epochs.
     tol : float
         Relative to the first score; 0 trains on as long as the score falls at all.
-    patience : int
     validation : arrays (X, Y) or (X, Y, weights), optional
         The score is the loss on these, without penalty, and the best layers are returned.
     weights : array of shape (n,), optional
         Weight of each row: 2 counts as the row twice.
     rng : numpy.random.Generator
-
-    Returns
-    -------
-    TrainingRun
-
-    References
-    ----------
-    Book: neural-networks-minibatch-training.
     """
     check_choice(solver, "solver", ("adam", "sgd"))
     check_rng(rng)
@@ -665,12 +518,10 @@ def train(
 
 def _mean_and_scale(A, s):
     """Return weighted mean and standard deviation of each column; 1 where it does not vary."""
-    e = np.frexp(np.abs(A).max(axis=0))[1]  # in units of 2^e no square overflows or vanishes
-    B = np.ldexp(A, -e)
-    mean = s @ B / s.sum()
-    scale = np.sqrt(s @ (B - mean) ** 2 / s.sum())
+    mean = s @ A / s.sum()
+    scale = np.sqrt(s @ (A - mean) ** 2 / s.sum())
     flat = (A[0] == A).all(axis=0) | (scale == 0)
-    return np.where(flat, A[0], np.ldexp(mean, e)), np.where(flat, 1.0, np.ldexp(scale, e))
+    return np.where(flat, A[0], mean), np.where(flat, 1.0, scale)
 
 
 class _MLP:
@@ -713,12 +564,11 @@ class _MLP:
         check_scalar(self.alpha, "alpha", low=0)
         check_scalar(self.learning_rate, "learning_rate", low=0, open_low=True)
         check_scalar(self.momentum, "momentum", low=0, high=1, open_high=True)
-        check_scalar(self.tol, "tol", low=0)
         check_scalar(
             self.validation_fraction, "validation_fraction", low=0, high=1, open_low=True,
             open_high=True,
         )  # fmt: skip
-        for name in ("batch_size", "max_iter", "patience"):
+        for name in ("batch_size", "patience"):
             check_scalar(getattr(self, name), name, low=1, integer=True)
         hidden = self.hidden_layer_sizes
         hidden = [hidden] if np.ndim(hidden) == 0 else list(hidden)
@@ -726,16 +576,9 @@ class _MLP:
             check_scalar(size, "each of hidden_layer_sizes", low=1, integer=True)
         return hidden
 
-    def _sample_weight(self, sample_weight, n):
-        s = check_sample_weight(sample_weight, n, ones=True)
-        if not 1e-290 < s.max() < 1e290:
-            raise ValueError("sample_weight is too large or too small: divide it by its mean.")
-        return s
-
     def _train(self, X, Y, s, output):
         """Train on inputs of mean 0 and variance 1, then fold the scaling into the first layer."""
         hidden, rng = self._check(), random_generator(self.random_state)
-        X, Y, s = X[s > 0], Y[s > 0], s[s > 0]
         mean, scale = _mean_and_scale(X, s)
         Z, held = (X - mean) / scale, None
         gain = 2.0 if self.activation == "relu" else 1.0
@@ -754,8 +597,6 @@ class _MLP:
             patience=self.patience, validation=held, weights=s, rng=rng,
         )  # fmt: skip
         self._warn(run)
-        if scale.min() < 1e-290:
-            raise ValueError("X is too small: divide it by a smaller unit.")
         W = run.net[0].W / scale[:, None]
         self.net_ = [Layer(W, run.net[0].b - mean @ W), *run.net[1:]]
         self.loss_curve_, self.validation_curve_ = run.loss, run.score
@@ -791,6 +632,8 @@ class MLPClassifier(_MLP, Classifier):
     to these), then the scaling is folded into the first layer. The weights s_i are brought to mean
     1; they equal repeated rows while the sample is one batch, on average otherwise.
 
+    Book: neural-networks-minibatch-training.
+
     Parameters
     ----------
     hidden_layer_sizes : tuple of int
@@ -802,17 +645,14 @@ class MLPClassifier(_MLP, Classifier):
     learning_rate, momentum : float
     batch_size, max_iter : int
         Rows of a step, epochs at most.
-    tol : float
+    tol, patience : float, int
         Training ends if for ``patience`` epochs the loss has not fallen by tol times its first
         value.
     early_stopping : bool
         Watch the loss on held-out rows instead, weighted by s_i, and keep the best network.
     validation_fraction : float
         Share of rows held out.
-    patience : int
-    random_state : None, int or numpy.random.Generator
-    class_weight : None, "balanced" or dict
-        Factor for the weights s_i of the examples of each class.
+    random_state, class_weight : see ``mllib.core``
 
     Attributes
     ----------
@@ -820,12 +660,7 @@ class MLPClassifier(_MLP, Classifier):
         Acts on inputs as they are given.
     classes_ : array of shape (K,)
     loss_curve_, validation_curve_ : arrays of shape (n_iter_,)
-    converged_ : bool
-    n_iter_, n_features_in_ : int
-
-    References
-    ----------
-    Book: neural-networks-minibatch-training.
+    converged_, n_iter_, n_features_in_ : bool, int, int
 
     Examples
     --------
@@ -872,25 +707,13 @@ class MLPClassifier(_MLP, Classifier):
     def fit(self, X, y, sample_weight=None):
         """Train on X of shape (n, d), labels y and weights, both of shape (n,); return self."""
         begin_fit(self, X)
-        X = check_array(X)
-        classes, index = check_labels(y, "MLPClassifier")
-        if len(X) != len(index):
-            raise ValueError(
-                f"Found input variables with inconsistent numbers of samples: X has {len(X)} "
-                f"rows, y has {len(index)} entries."
-            )
-        s = self._sample_weight(sample_weight, len(X))
-        kept = np.unique(index[s > 0])
-        if len(kept) < 2:
-            raise ValueError(
-                f"MLPClassifier needs at least 2 classes in y, got {len(kept)} class: add samples "
-                f"of another class."
-            )
-        s = s * class_factors(self.class_weight, classes, index, s)
-        Y = (index[:, None] == kept).astype(float)
-        binary = len(kept) == 2
+        name, factors = type(self).__name__, self.class_weight
+        X, classes, index, s, _ = check_weighted_X_y(X, y, sample_weight, factors, name)
+        s = np.ones(len(X)) if s is None else s / s.max()
+        Y = (index[:, None] == np.arange(len(classes))).astype(float)
+        binary = len(classes) == 2
         self._train(X, Y[:, 1:] if binary else Y, s, "sigmoid" if binary else "softmax")
-        self.classes_ = classes[kept]
+        self.classes_ = classes
         return self
 
     def predict_proba(self, X):
@@ -910,28 +733,10 @@ class MLPRegressor(_MLP, Regressor):
 
     E = (1/2n) sum_i s_i (f(x_i) - y_i)^2 + (alpha / 2) sum_l ||W_l||^2, where the weights s_i are
     brought to mean 1, inputs and targets to mean 0 and variance 1 for training; then the scaling is
-    folded into the first and the last layer.
+    folded into the first and the last layer. Parameters and attributes are as in ``MLPClassifier``.
 
-    Parameters
-    ----------
-    hidden_layer_sizes, activation, alpha, solver, learning_rate, momentum, batch_size, max_iter :
-        As in ``MLPClassifier``.
-    tol, early_stopping, validation_fraction, patience, random_state :
-        As in ``MLPClassifier``.
-
-    Attributes
-    ----------
-    net_ : list of Layer
-    loss_curve_, validation_curve_ : arrays of shape (n_iter_,)
-    converged_ : bool
-    n_iter_, n_features_in_ : int
-
-    References
-    ----------
     Book: neural-networks-error-regression.
 
-    Examples
-    --------
     >>> x = np.linspace(-1, 1, 50)[:, None]
     >>> model = MLPRegressor(activation="tanh", learning_rate=0.03, tol=0.001)
     >>> model.fit(x, np.abs(x[:, 0])).score(x, np.abs(x[:, 0])) > 0.9
@@ -942,13 +747,10 @@ class MLPRegressor(_MLP, Regressor):
         """Train on X of shape (n, d), numbers y and weights, both of shape (n,); return self."""
         begin_fit(self, X)
         X, y = check_array(X), check_targets(y, "MLPRegressor")
-        if len(X) != len(y):
-            raise ValueError(
-                f"Found input variables with inconsistent numbers of samples: X has {len(X)} "
-                f"rows, y has {len(y)} entries."
-            )
-        s = self._sample_weight(sample_weight, len(X))
-        mean, scale = _mean_and_scale(y[s > 0, None], s[s > 0])
+        check_target_length(X, y)
+        s = check_sample_weight(sample_weight, len(X), ones=True)
+        X, y, s = X[s > 0], y[s > 0], s[s > 0] / s.max()
+        mean, scale = _mean_and_scale(y[:, None], s)
         self._train(X, (y[:, None] - mean) / scale, s, "identity")
         W, b = self.net_[-1]
         self.net_[-1] = Layer(W * scale, b * scale + mean)

@@ -13,7 +13,7 @@ from scipy.linalg import cho_solve, null_space
 from mllib.core.arrays import check_array, check_result, check_square, check_vector
 from mllib.core.errors import convergence_warning
 from mllib.core.numerics import cholesky_with_jitter
-from mllib.core.scalars import check_choice, check_scalar, random_generator
+from mllib.core.scalars import check_callable, check_choice, check_scalar, random_generator
 
 __all__ = [
     "Chord",
@@ -84,7 +84,7 @@ class Program(NamedTuple):
 class QuadraticProgram(NamedTuple):
     """The programme: minimise x^T P x / 2 + q^T x subject to G x <= c and A x = b.
 
-    It has the functions of a ``Program`` as methods.
+    It has the functions of a ``Program`` as methods, with f(x) = G x - c and h(x) = A x - b.
     """
 
     P: np.ndarray  #: symmetric, shape (d, d)
@@ -95,27 +95,21 @@ class QuadraticProgram(NamedTuple):
     b: np.ndarray  #: shape (p,)
 
     def f0(self, x):
-        """Return the objective x^T P x / 2 + q^T x."""
         return 0.5 * x @ self.P @ x + self.q @ x
 
     def grad_f0(self, x):
-        """Return its gradient P x + q."""
         return self.P @ x + self.q
 
     def f(self, x):
-        """Return G x - c, shape (m,)."""
         return self.G @ x - self.c
 
     def jac_f(self, x):
-        """Return G."""
         return self.G
 
     def h(self, x):
-        """Return A x - b, shape (p,)."""
         return self.A @ x - self.b
 
     def jac_h(self, x):
-        """Return A."""
         return self.A
 
 
@@ -211,18 +205,13 @@ class Unbounded(ValueError):
 # Checks --------------------------------------------------------------------------------------
 
 
-def _value(f, x, name="f"):
-    """Return f(x) as a float of any kind, or say that it is no number."""
+def _number(f, x, name="f", nan=False):
+    """Return f(x) as a float; infinity is allowed, NaN only if asked for."""
     value = np.asarray(f(x))
     if value.size != 1:
         raise ValueError(f"{name} must return one number, got an array of shape {value.shape}.")
-    return check_vector(value.ravel(), name, finite=False).item()
-
-
-def _number(f, x, name="f"):
-    """Return f(x) as a float; infinity is allowed, NaN is not."""
-    value = _value(f, x, name)
-    if np.isnan(value):
+    value = check_vector(value.ravel(), name, finite=False).item()
+    if np.isnan(value) and not nan:
         raise ValueError(
             f"{name} must not be NaN, it is at {np.round(x, 4)}: return inf outside its domain."
         )
@@ -255,31 +244,13 @@ def _point_of(program, x):
     return check_vector(x, "x", length=length)
 
 
-def _check_callable(**functions):
-    for name, function in functions.items():
-        if not callable(function):
-            raise ValueError(f"{name} must be a function of a vector, got {function!r}.")
-
-
-def _check_psd(P, name):
-    smallest, largest = np.linalg.eigvalsh(P)[[0, -1]]
-    if smallest < -1e-9 * max(abs(largest), abs(smallest)):
-        raise ValueError(
-            f"{name} must be positive semi-definite, its smallest eigenvalue is {smallest:.3g}: "
-            f"the programme is not convex."
-        )
-
-
 # Convexity -----------------------------------------------------------------------------------
 
 
 def indicator(contains):
     """Return the function that is 0 on a set and infinite elsewhere; convex exactly if the set is.
 
-    Parameters
-    ----------
-    contains : callable
-        Takes a point of shape (d,), says whether the set holds it.
+    ``contains`` takes a point of shape (d,) and says whether the set holds it.
 
     Examples
     --------
@@ -287,46 +258,31 @@ def indicator(contains):
     >>> is_convex_on_segments(ball, [[0.0, 1.0], [1.0, 0.0], [-0.6, 0.8]])
     True
     """
-    _check_callable(contains=contains)
+    check_callable(contains, "contains")
     return lambda x: 0.0 if contains(x) else np.inf
 
 
 def worst_chord(f, points, *, weights=(0.25, 0.5, 0.75), tol=1e-9):
-    """Return the chord between two of the points that lies furthest below f, or least above it.
+    """Return the ``Chord`` between two of the points that lies furthest below f, or least above it.
 
     f is convex if f(t x + (1 - t) z) <= t f(x) + (1 - t) f(z) for all x, z and 0 <= t <= 1.
     A positive excess is a proof that f is not convex; a negative one is no proof that it is.
 
+    Book: optimization-convex-function. Boyd and Vandenberghe (2004), p. 67.
+
     Parameters
     ----------
-    f : callable
-        Takes a point of shape (d,), returns a number; inf outside the domain.
-    points : array of shape (n, d)
-        All pairs are tried.
-    weights : sequence of float
-        The t of the inequality, each strictly between 0 and 1.
-    tol : float
-        ``holds`` allows an excess of tol times the largest finite |f| at the points.
-
-    Returns
-    -------
-    Chord
-
-    Raises
-    ------
-    ValueError
-        If f is NaN somewhere, or finite at fewer than two of the points.
-
-    References
-    ----------
-    Book: optimization-convex-function. Boyd and Vandenberghe (2004), p. 67.
+    f : callable; takes a point of shape (d,), returns a number; inf outside the domain
+    points : array of shape (n, d); all pairs are tried
+    weights : sequence of float; the t of the inequality, each strictly between 0 and 1
+    tol : float; ``holds`` allows an excess of tol times the largest finite |f| at the points
 
     Examples
     --------
     >>> worst_chord(lambda x: -x @ x, [[-1.0], [1.0]]).excess
     1.0
     """
-    _check_callable(f=f)
+    check_callable(f, "f")
     X = check_array(points, "points", min_samples=2)
     weights = check_vector(np.atleast_1d(weights), "weights").tolist()
     if not weights:
@@ -352,11 +308,7 @@ def is_convex_on_segments(f, points, *, weights=(0.25, 0.5, 0.75), tol=1e-9):
 
     False is a proof that f is not convex. True only says that these segments do not show it.
     For a set pass its ``indicator``.
-
-    Parameters
-    ----------
-    f, points, weights, tol
-        As for ``worst_chord``.
+    Parameters: as for ``worst_chord``.
 
     Examples
     --------
@@ -367,33 +319,25 @@ def is_convex_on_segments(f, points, *, weights=(0.25, 0.5, 0.75), tol=1e-9):
 
 
 def check_first_order(f, gradient, points, *, tol=1e-9):
-    """Return the pair of points at which f(z) - f(x) - grad f(x)^T (z - x) is smallest.
+    """Return the ``Tangent`` at whose two points f(z) - f(x) - grad f(x)^T (z - x) is smallest.
 
     A differentiable f is convex exactly if that gap is never negative: tangents lie below.
 
+    Book: optimization-first-order-convexity. Boyd and Vandenberghe (2004), p. 69.
+
     Parameters
     ----------
-    f, gradient : callable
-        Take a point of shape (d,); return a number, and an array of shape (d,).
-    points : array of shape (n, d)
-        All ordered pairs are tried.
-    tol : float
-        ``holds`` allows a gap of -tol times the largest |f| at the points.
-
-    Returns
-    -------
-    Tangent
-
-    References
-    ----------
-    Book: optimization-first-order-convexity. Boyd and Vandenberghe (2004), p. 69.
+    f, gradient : callable; take a point of shape (d,); return a number, and an array of shape (d,)
+    points : array of shape (n, d); all ordered pairs are tried
+    tol : float; ``holds`` allows a gap of -tol times the largest |f| at the points
 
     Examples
     --------
     >>> check_first_order(lambda x: x**3, lambda x: 3 * x**2, [[-1.0], [0.5]]).holds
     False
     """
-    _check_callable(f=f, gradient=gradient)
+    check_callable(f, "f")
+    check_callable(gradient, "gradient")
     X = check_array(points, "points", min_samples=2)
     F = np.array([_number(f, x) for x in X])
     if not np.isfinite(F).all():
@@ -414,20 +358,10 @@ def quadratic_program(P, q, G=None, c=None, A=None, b=None):
 
     Parameters
     ----------
-    P : array of shape (d, d)
-        Symmetric; positive semi-definite if the programme is to be convex.
+    P : array of shape (d, d); symmetric; positive semi-definite if the programme is to be convex
     q : array of shape (d,)
     G, c : arrays of shape (m, d) and (m,), optional
     A, b : arrays of shape (p, d) and (p,), optional
-
-    Returns
-    -------
-    QuadraticProgram
-
-    Raises
-    ------
-    ValueError
-        If P is not symmetric or shapes disagree.
 
     Examples
     --------
@@ -455,18 +389,14 @@ def lagrangian(program, x, lam=(), nu=()):
 
     At a feasible x and lambda >= 0 it is at most f0(x); the signs of lambda are not checked.
 
+    Book: optimization-lagrangian. Boyd and Vandenberghe (2004), p. 215.
+
     Parameters
     ----------
     program : Program or QuadraticProgram
     x : array of shape (d,)
-    lam : array of shape (m,)
-        Multipliers of the inequalities.
-    nu : array of shape (p,)
-        Multipliers of the equalities.
-
-    References
-    ----------
-    Book: optimization-lagrangian. Boyd and Vandenberghe (2004), p. 215.
+    lam : array of shape (m,); multipliers of the inequalities
+    nu : array of shape (p,); multipliers of the equalities
 
     Examples
     --------
@@ -487,20 +417,12 @@ def kkt_residuals(program, x, lam=(), nu=()):
     The conditions are f_i(x) <= 0, h_j(x) = 0, lambda_i >= 0, lambda_i f_i(x) = 0 and
     grad f0(x) + sum_i lambda_i grad f_i(x) + sum_j nu_j grad h_j(x) = 0.
 
+    Book: optimization-kkt. Kuhn and Tucker (1951).
+
     Parameters
     ----------
     program : Program or QuadraticProgram
-    x : array of shape (d,)
-    lam : array of shape (m,)
-    nu : array of shape (p,)
-
-    Returns
-    -------
-    KKTResiduals
-
-    References
-    ----------
-    Book: optimization-kkt. Kuhn and Tucker (1951).
+    x, lam, nu : arrays of shape (d,), (m,) and (p,)
 
     Examples
     --------
@@ -526,30 +448,17 @@ def kkt_residuals(program, x, lam=(), nu=()):
 def lagrange_quadratic(P, q, A, b):
     """Return the stationary point of x^T P x / 2 + q^T x on {x: A x = b}, with its multipliers.
 
-    The equations P x + q + A^T nu = 0 and A x = b are linear and solved together.
+    The equations P x + q + A^T nu = 0 and A x = b are linear and solved together. The point is a
+    minimum if ``curvature`` is positive; where it is not unique an error says so.
+
+    Book: optimization-lagrange-multipliers. Nocedal and Wright (2006), section 16.1.
 
     Parameters
     ----------
-    P : array of shape (d, d)
-        Symmetric, of any signs.
+    P : array of shape (d, d); symmetric, of any signs
     q : array of shape (d,)
-    A : array of shape (p, d)
-        Independent rows.
+    A : array of shape (p, d); independent rows
     b : array of shape (p,)
-
-    Returns
-    -------
-    LagrangePoint
-        A minimum if ``curvature`` is positive, otherwise only a stationary point.
-
-    Raises
-    ------
-    ValueError
-        If the rows of A depend on each other, or the stationary point is not unique.
-
-    References
-    ----------
-    Book: optimization-lagrange-multipliers. Nocedal and Wright (2006), section 16.1.
 
     Examples
     --------
@@ -583,20 +492,13 @@ def dual_function(program, lam=(), nu=()):
     With v = q + G^T lambda + A^T nu it is -v^T P^+ v / 2 - c^T lambda - b^T nu if P is positive
     semi-definite and v lies in its range, and -inf otherwise.
 
+    Book: optimization-weak-duality. Boyd and Vandenberghe (2004), p. 216.
+
     Parameters
     ----------
     program : QuadraticProgram
-    lam : array of shape (m,)
-        The value is a lower bound on the programme only for lambda >= 0.
+    lam : array of shape (m,); the value is a lower bound on the programme only for lambda >= 0
     nu : array of shape (p,)
-
-    Returns
-    -------
-    DualPoint
-
-    References
-    ----------
-    Book: optimization-weak-duality. Boyd and Vandenberghe (2004), p. 216.
 
     Examples
     --------
@@ -631,30 +533,21 @@ def interior_point_step(P, q, G, c, x, s, lam):
     cube of the share of mu that would be left, corrects for that term (Mehrotra), and goes 99 % of
     the way to the first s_i or lambda_i that would become 0.
 
+    Book: optimization-interior-point. Mehrotra (1992), SIAM Journal on Optimization 2, 575-601.
+
     Parameters
     ----------
     P, q : arrays of shape (d, d) and (d,)
     G, c : arrays of shape (m, d) and (m,)
     x : array of shape (d,)
-    s, lam : arrays of shape (m,)
-        Slacks and multipliers, all positive.
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, entries are not finite, an s_i or lambda_i is not positive, or P and G
-        see no curvature in some direction.
-
-    References
-    ----------
-    Book: optimization-interior-point. Mehrotra (1992), SIAM Journal on Optimization 2, 575-601.
+    s, lam : arrays of shape (m,); slacks and multipliers, all positive
     """
     x, c = check_vector(x, "x"), check_vector(c, "c")
     P, q = check_square(P, "P", size=len(x), symmetric=True), check_vector(q, "q", length=len(x))
     s, lam = check_vector(s, "s"), check_vector(lam, "lam")
     if not 0 < len(c) == len(s) == len(lam) or min(s.min(), lam.min()) <= 0:
         raise ValueError(f"s and lam must be positive, {len(c)} numbers like c: start with ones.")
-    G = check_array(G, "G")
+    G = check_array(G, "G", any_size=True)
     if G.shape != (len(c), len(x)):
         raise ValueError(f"G must have shape {(len(c), len(x))} like c and x, got {G.shape}.")
     r_d, r_p, mu = P @ x + q + G.T @ lam, G @ x + s - c, s @ lam / len(c)
@@ -789,11 +682,6 @@ def _refuse_unbounded(program):
         )
 
 
-def _refuse(program):
-    _refuse_infeasible(program)
-    _refuse_unbounded(program)
-
-
 def _affine_set(program):
     """Return a point x0 of {x: A x = b} and an orthonormal basis N of the directions in it."""
     A, b, _ = _unit_rows(program.A, program.b)
@@ -813,33 +701,19 @@ def solve_qp(P, q, G=None, c=None, A=None, b=None, *, tol=1e-9, max_iter=100):
     A dense solver for small problems (d + m up to about a thousand): the equalities are
     eliminated, a primal-dual interior-point method finds the active constraints, and one linear
     system for these gives the last digits. The multipliers prove the answer: see ``kkt_residuals``.
+    ``Infeasible`` and ``Unbounded`` are raised, with a proof, if no x satisfies the constraints or
+    the objective has no lower bound on those that do.
+
+    Book: optimization-interior-point. Nocedal and Wright (2006), section 16.6.
 
     Parameters
     ----------
-    P : array of shape (d, d)
-        Symmetric positive semi-definite; zero for a linear programme.
+    P : array of shape (d, d); symmetric positive semi-definite; zero for a linear programme
     q : array of shape (d,)
     G, c : arrays of shape (m, d) and (m,), optional
     A, b : arrays of shape (p, d) and (p,), optional
-    tol : float
-        Largest residual allowed after rows, variables and objective are scaled to size 1.
-    max_iter : int
-        Interior-point steps at most.
-
-    Returns
-    -------
-    QPRun
-
-    Raises
-    ------
-    ValueError
-        If P is not symmetric positive semi-definite or shapes disagree.
-    Infeasible, Unbounded
-        If no x satisfies the constraints, or the objective has no lower bound on those that do.
-
-    References
-    ----------
-    Book: optimization-interior-point. Nocedal and Wright (2006), section 16.6.
+    tol : float; largest residual allowed after rows, variables and objective are scaled to size 1
+    max_iter : int; interior-point steps at most
 
     Examples
     --------
@@ -851,7 +725,12 @@ def solve_qp(P, q, G=None, c=None, A=None, b=None, *, tol=1e-9, max_iter=100):
     check_scalar(tol, "tol", low=0, open_low=True)
     check_scalar(max_iter, "max_iter", low=1, integer=True)
     P, q, G, c, A, b = program
-    _check_psd(P, "P")
+    smallest, largest = np.linalg.eigvalsh(P)[[0, -1]]
+    if smallest < -1e-9 * max(abs(largest), abs(smallest)):
+        raise ValueError(
+            f"P must be positive semi-definite, its smallest eigenvalue is {smallest:.3g}: the "
+            f"programme is not convex."
+        )
     x0, N = _affine_set(program)
     GN, rest = G @ N, c - G @ x0
     rest[np.abs(rest) <= 1e-13 * (np.abs(c) + np.abs(G) @ np.abs(x0))] = 0.0
@@ -864,7 +743,8 @@ def solve_qp(P, q, G=None, c=None, A=None, b=None, *, tol=1e-9, max_iter=100):
     R = _moving_directions(P1, G1)
     lost = q1 - R @ (R.T @ q1)  # flat directions: neither P nor G sees them
     if np.abs(lost).max(initial=0) > 1e-9 * size:
-        _refuse(program)
+        _refuse_infeasible(program)
+        _refuse_unbounded(program)
     y, lam, trace = _solve_reduced(
         (R.T @ P1 @ R, R.T @ q1, G1 @ R, rest[acts]), program, tol, max_iter
     )
@@ -872,23 +752,16 @@ def solve_qp(P, q, G=None, c=None, A=None, b=None, *, tol=1e-9, max_iter=100):
     multipliers[acts] = lam
     nu = np.linalg.lstsq(A.T, -(P @ x + q + multipliers @ G), rcond=None)[0] if len(b) else b
     if trace[-1] > tol:
-        _refuse(program)
+        _refuse_infeasible(program)
+        _refuse_unbounded(program)
         convergence_warning(
             f"solve_qp stopped after {len(trace) - 1} steps with a scaled residual of "
             f"{trace[-1]:.3g} (tolerance {tol:.3g}): raise max_iter or tol."
         )
     value = float(program.f0(x))
-    return QPRun(
-        x,
-        multipliers,
-        nu,
-        value,
-        value - lagrangian(program, x, multipliers, nu),
-        kkt_residuals(program, x, multipliers, nu),
-        np.array(trace),
-        len(trace) - 1,
-        bool(trace[-1] <= tol),
-    )
+    gap = value - lagrangian(program, x, multipliers, nu)
+    residuals, done = kkt_residuals(program, x, multipliers, nu), bool(trace[-1] <= tol)
+    return QPRun(x, multipliers, nu, value, gap, residuals, np.array(trace), len(trace) - 1, done)
 
 
 def _without_dust(a, size):
@@ -923,23 +796,19 @@ def _solve_reduced(reduced, program, tol, max_iter):
 def directional_derivative(gradient, z, u):
     """Return grad f(z)^T u / ||u||, the slope of f at z in the direction of u.
 
+    Book: optimization-steepest-descent.
+
     Parameters
     ----------
-    gradient : callable
-        Takes a point of shape (d,), returns an array of shape (d,).
-    z, u : arrays of shape (d,)
-        u not zero; only its direction counts.
-
-    References
-    ----------
-    Book: optimization-steepest-descent.
+    gradient : callable; takes a point of shape (d,), returns an array of shape (d,)
+    z, u : arrays of shape (d,); u not zero; only its direction counts
 
     Examples
     --------
     >>> directional_derivative(lambda z: 2 * z, [3.0, 4.0], [3.0, 4.0])
     10.0
     """
-    _check_callable(gradient=gradient)
+    check_callable(gradient, "gradient")
     z = check_vector(z, "z")
     u = check_vector(u, "u", length=len(z))
     size = np.abs(u).max(initial=0.0)
@@ -954,7 +823,7 @@ _QUIET = np.errstate(over="ignore", invalid="ignore")
 
 
 def _objective(f, z, k, advice):
-    value = _value(f, z)
+    value = _number(f, z, nan=True)
     if not np.isfinite(value):
         raise ValueError(f"the objective is {value} after {k} steps: {advice}.")
     return value
@@ -972,35 +841,19 @@ def _slope(g, z, k):
 
 @_QUIET
 def gradient_descent(f, gradient, z0, *, eta, tol=1e-6, max_iter=1000):
-    """Minimise f by steps z <- z - eta grad f(z) until ||grad f(z)|| <= tol.
+    """Minimise f by steps z <- z - eta grad f(z) until ||grad f(z)|| <= tol; a ``Descent``.
 
     If the gradient is L-Lipschitz, f falls at every step for 0 < eta < 2 / L.
 
+    Book: optimization-gradient-descent. Nesterov (2018), section 1.2.3.
+
     Parameters
     ----------
-    f, gradient : callable
-        Take a point of shape (d,); return a number, and an array of shape (d,).
-    z0 : array of shape (d,)
-        Start.
-    eta : float
-        Step size, above 0, in units of z^2 / f.
-    tol : float
-        In units of the gradient.
-    max_iter : int
-        Steps at most.
-
-    Returns
-    -------
-    Descent
-
-    Raises
-    ------
-    ValueError
-        If eta is not positive, or f or its gradient stop being finite.
-
-    References
-    ----------
-    Book: optimization-gradient-descent. Nesterov (2018), section 1.2.3.
+    f, gradient : callable; take a point of shape (d,); return a number, and an array of shape (d,)
+    z0 : array of shape (d,), the start
+    eta : float; step size, above 0, in units of z^2 / f
+    tol : float; in units of the gradient
+    max_iter : int; steps at most
 
     Examples
     --------
@@ -1008,7 +861,8 @@ def gradient_descent(f, gradient, z0, *, eta, tol=1e-6, max_iter=1000):
     >>> run.z, run.n_iter, run.converged
     (array([0., 0.]), 1, True)
     """
-    _check_callable(f=f, gradient=gradient)
+    check_callable(f, "f")
+    check_callable(gradient, "gradient")
     z = check_vector(z0, "z0")
     check_scalar(eta, "eta", low=0, open_low=True)
     check_scalar(tol, "tol", low=0)
@@ -1031,42 +885,26 @@ def gradient_descent(f, gradient, z0, *, eta, tol=1e-6, max_iter=1000):
 def sgd(f, gradient, z0, n, *, eta, epochs=10, batch_size=1, sampling="uniform", tol=0.0, rng=None):
     """Minimise F = (1/n) sum_i F_i by steps z <- z - eta_t grad F_B(z), where B is a small batch.
 
+    Returns an ``SGDRun``; F or a gradient that stops being finite is an error.
+
+    Book: optimization-sgd. Robbins and Monro (1951).
+
     Parameters
     ----------
     f : callable
         F, takes a point of shape (d,), returns a number; evaluated once a pass, for the trace.
     gradient : callable
         ``gradient(z, batch)`` returns the mean of grad F_i(z) over the indices i in ``batch``.
-    z0 : array of shape (d,)
-        Start.
-    n : int
-        Number of terms.
-    eta : float or callable
-        Step size above 0, or ``eta(t)`` for the updates t = 0, 1, 2, ...
-    epochs : int
-        Passes at most; each makes ceil(n / batch_size) updates.
-    batch_size : int
-        Terms in a batch, at most n.
+    z0 : array of shape (d,), the start
+    n : int; number of terms
+    eta : float or callable; step size above 0, or ``eta(t)`` for the updates t = 0, 1, 2, ...
+    epochs : int; passes at most; each makes ceil(n / batch_size) updates
+    batch_size : int; terms in a batch, at most n
     sampling : {"uniform", "shuffle", "cyclic"}
         Indices drawn independently with replacement (unbiased); every term once a pass in random
         order; every term once a pass in its own order.
-    tol : float
-        Stop after a pass with ||grad F|| <= tol.
-    rng : None, int or numpy.random.Generator
-        Not used by "cyclic".
-
-    Returns
-    -------
-    SGDRun
-
-    Raises
-    ------
-    ValueError
-        If a step size is not positive, or F or a gradient stop being finite.
-
-    References
-    ----------
-    Book: optimization-sgd. Robbins and Monro (1951).
+    tol : float; stop after a pass with ||grad F|| <= tol
+    rng : None, int or numpy.random.Generator; not used by "cyclic"
 
     Examples
     --------
@@ -1076,7 +914,8 @@ def sgd(f, gradient, z0, n, *, eta, epochs=10, batch_size=1, sampling="uniform",
     >>> run.z
     array([3.])
     """
-    _check_callable(f=f, gradient=gradient)
+    check_callable(f, "f")
+    check_callable(gradient, "gradient")
     z = check_vector(z0, "z0")
     check_scalar(n, "n", low=1, integer=True)
     check_scalar(epochs, "epochs", low=1, integer=True)
@@ -1089,7 +928,12 @@ def sgd(f, gradient, z0, n, *, eta, epochs=10, batch_size=1, sampling="uniform",
     trace = [_objective(f, z, 0, "start where F is finite")]
     norms = [np.linalg.norm(_slope(gradient(z, everything), z, 0))]
     while len(path) <= epochs and norms[-1] > tol:
-        for batch in _batches(n, batch_size, sampling, rng):
+        if sampling == "uniform":
+            batches = rng.integers(n, size=(-(-n // batch_size), batch_size))
+        else:
+            order = rng.permutation(n) if sampling == "shuffle" else everything
+            batches = np.split(order, range(batch_size, n, batch_size))
+        for batch in batches:
             eta_t = check_scalar(step_size(t), "eta", low=0, open_low=True)
             z = z - eta_t * _slope(gradient(z, batch), z, t)  # (eq-optimization-sgd)
             t += 1
@@ -1100,43 +944,26 @@ def sgd(f, gradient, z0, n, *, eta, epochs=10, batch_size=1, sampling="uniform",
     return SGDRun(z, np.array(trace), np.array(norms), np.array(path), t, done)
 
 
-def _batches(n, size, sampling, rng):
-    """Return the batches of one pass as a list of index arrays."""
-    count = -(-n // size)
-    if sampling == "uniform":
-        return list(rng.integers(n, size=(count, size)))
-    order = rng.permutation(n) if sampling == "shuffle" else np.arange(n)
-    return [order[k * size : (k + 1) * size] for k in range(count)]
-
-
 def backtracking(f, z, step, slope, *, shrink=0.5, share=1e-4):
     """Return the first t of 1, shrink, shrink^2, ... with f(z + t s) <= f(z) + share t slope.
 
+    If no t will do, or the slope is not negative, an error says so.
+
+    Book: optimization-backtracking. Nocedal and Wright (2006), algorithm 3.1.
+
     Parameters
     ----------
-    f : callable
-        Takes a point of shape (d,), returns a number; inf outside the domain.
+    f : callable; takes a point of shape (d,), returns a number; inf outside the domain
     z, step : arrays of shape (d,)
-    slope : float
-        grad f(z)^T step, below 0.
-    shrink, share : float
-        Both strictly between 0 and 1.
-
-    Raises
-    ------
-    ValueError
-        If the slope is not negative, f is not finite at z, or no t will do.
-
-    References
-    ----------
-    Book: optimization-backtracking. Nocedal and Wright (2006), algorithm 3.1.
+    slope : float; grad f(z)^T step, below 0
+    shrink, share : float; both strictly between 0 and 1
 
     Examples
     --------
     >>> backtracking(lambda z: z @ z, np.array([1.0]), np.array([-4.0]), -8.0)
     0.25
     """
-    _check_callable(f=f)
+    check_callable(f, "f")
     z = check_vector(z, "z")
     step = check_vector(step, "step", length=len(z))
     check_scalar(shrink, "shrink", low=0, high=1, open_low=True, open_high=True)
@@ -1157,38 +984,23 @@ def backtracking(f, z, step, slope, *, shrink=0.5, share=1e-4):
 
 @_QUIET
 def newton(f, gradient, hessian, z0, *, damping=0.0, line_search=False, tol=1e-8, max_iter=100):
-    """Seek grad f(z) = 0 by steps z <- z - t (H(z) + damping I)^{-1} grad f(z).
+    """Seek grad f(z) = 0 by steps z <- z - t (H(z) + damping I)^{-1} grad f(z); a ``NewtonRun``.
 
     t = 1, or with ``line_search`` the first of 1, 1/2, 1/4, ... that makes f fall enough. Close to
     a point with grad f = 0 and invertible H the error is squared at each step; far from it pure
     steps may diverge, and where H is not positive definite they may lead to a maximum or saddle.
 
+    Book: optimization-newton. Nocedal and Wright (2006), section 3.3.
+
     Parameters
     ----------
     f, gradient, hessian : callable
         Take a point of shape (d,); return a number, and arrays of shape (d,) and (d, d).
-    z0 : array of shape (d,)
-        Start.
-    damping : float
-        At least 0; changes the steps, not the objective.
+    z0 : array of shape (d,), the start
+    damping : float; at least 0; changes the steps, not the objective
     line_search : bool
-    tol : float
-        Stop at ||grad f(z)|| <= tol, in units of the gradient.
-    max_iter : int
-        Steps at most.
-
-    Returns
-    -------
-    NewtonRun
-
-    Raises
-    ------
-    ValueError
-        If the Hessian is not symmetric or is singular, or f stops being finite.
-
-    References
-    ----------
-    Book: optimization-newton. Nocedal and Wright (2006), section 3.3.
+    tol : float; stop at ||grad f(z)|| <= tol, in units of the gradient
+    max_iter : int; steps at most
 
     Examples
     --------
@@ -1196,7 +1008,9 @@ def newton(f, gradient, hessian, z0, *, damping=0.0, line_search=False, tol=1e-8
     >>> run.z, run.n_iter
     (array([0., 0.]), 1)
     """
-    _check_callable(f=f, gradient=gradient, hessian=hessian)
+    check_callable(f, "f")
+    check_callable(gradient, "gradient")
+    check_callable(hessian, "hessian")
     z = check_vector(z0, "z0")
     check_scalar(damping, "damping", low=0)
     check_scalar(tol, "tol", low=0)

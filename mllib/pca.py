@@ -32,7 +32,7 @@ from mllib.core.estimators import (
     check_fitted,
     check_parameters,
 )
-from mllib.core.scalars import check_choice, check_scalar
+from mllib.core.scalars import check_choice, check_flag, check_scalar
 from mllib.core.tables import keep_names
 from mllib.kernels import (
     _centre,
@@ -87,10 +87,7 @@ class Moments:
     def __add__(self, other):
         """Return the moments of the rows of both (eq-pca-merge)."""
         if self.mean.shape != other.mean.shape:
-            raise ValueError(
-                f"both samples must have the same columns, got {len(self.mean)} and "
-                f"{len(other.mean)}."
-            )
+            raise ValueError("both samples must have the same columns: merge chunks of one table.")
         n, gap = self.n + other.n, other.mean - self.mean
         between = self.n * other.n / n * np.outer(gap, gap)
         mean = self.mean + other.n / n * gap
@@ -136,25 +133,14 @@ def _mean(X, w):
 
 
 def moments(X, weights=None):
-    """Return n, the mean and the scatter sum_i w_i (x_i - mean)(x_i - mean)^T of a sample.
+    """Return n, the mean and the scatter sum_i w_i (x_i - mean)(x_i - mean)^T of X, shape (n, d).
 
-    Those of disjoint samples add up.
+    Those of disjoint samples add up; ``weights``, shape (n,), say how often each row counts.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    weights : array of shape (n,), optional
-        How often each row counts.
-
-    References
-    ----------
     Book: pca-moments.
 
-    Examples
-    --------
-    >>> moments([[1.0, 0.0], [3.0, 4.0]]).scatter
-    array([[2., 4.],
-           [4., 8.]])
+    >>> moments([[1.0], [3.0]]).scatter
+    array([[2.]])
     """
     X = check_array(X)
     weights = check_sample_weight(weights, len(X), "weights")
@@ -169,11 +155,8 @@ def moments(X, weights=None):
 def covariance(X):
     """Return Sigma = 1/n sum_i (x_i - mean)(x_i - mean)^T, shape (d, d).
 
-    Examples
-    --------
-    >>> covariance([[1.0, 0.0], [3.0, 4.0]])
-    array([[1., 2.],
-           [2., 4.]])
+    >>> covariance([[1.0], [3.0]])
+    array([[1.]])
     """
     found = moments(X)
     return found.scatter / found.n
@@ -183,22 +166,15 @@ def covariance(X):
 
 
 def fixed_signs(V):
-    """Turn columns around so that the largest entry of each in absolute value is positive.
+    """Turn the columns of V so that the largest entry of each in absolute value is positive.
 
-    Of entries that are equally large to eight digits the first one counts, so that rounding does
-    not decide.
+    Of entries equal to eight digits the first one counts, so that rounding does not decide.
 
-    Parameters
-    ----------
-    V : array of shape (d, k)
-
-    Examples
-    --------
     >>> fixed_signs(np.array([[-3.0, 1.0], [1.0, -1.0]]))
     array([[ 3.,  1.],
            [-1., -1.]])
     """
-    V = check_array(V, "V")
+    V = check_array(V, "V", any_size=True)
     size = np.abs(V)
     first = np.argmax(size >= (1 - 1e-8) * size.max(axis=0), axis=0)
     return np.where(V[first, np.arange(V.shape[1])] < 0, -V, V)
@@ -229,14 +205,12 @@ def _by_gram(Z, n, k):
     return values, Z.T @ A / np.sqrt(n * np.maximum(values, _TINY))
 
 
-def _check_k(k):
-    """Check what may be said of a number of components: None, a whole number, a share."""
-    if k is None or (isinstance(k, numbers.Real) and not isinstance(k, numbers.Integral)):
-        return k if k is None else check_scalar(k, "n_components", low=0, high=1, open_low=True)
-    return _whole(k)
-
-
-def _whole(k):
+def _check_k(k, share=True):
+    """Check a number of components: None, a whole number or, where it makes sense, a share."""
+    if k is None:
+        return None
+    if share and isinstance(k, numbers.Real) and not isinstance(k, numbers.Integral):
+        return check_scalar(k, "n_components", low=0, high=1, open_low=True)
     return check_scalar(k, "n_components", low=1, integer=True)
 
 
@@ -267,9 +241,12 @@ def principal_components(X, k=None, *, weights=None, center=True, method="auto")
     Sigma = 1/n sum_i (x_i - mean)(x_i - mean)^T. Among all orthonormal v_1, ..., v_k they have the
     largest sum of variances, and the rows projected on them are closest to the rows themselves.
 
+    Book: pca-pca-components, pca-svd. Jolliffe (2002), Chapters 1 and 3.
+
     Parameters
     ----------
     X : array of shape (n, d)
+        Not constant.
     k : int, float or None
         How many; a share in (0, 1] of the total variance that the smallest sufficient number of
         them must hold; or None for all directions of positive variance.
@@ -282,19 +259,6 @@ def principal_components(X, k=None, *, weights=None, center=True, method="auto")
         matrix of inner products. "auto" takes the smaller of the two matrices, and where a
         variance below 1e-6 of the largest is asked for, which they would blur, the singular values.
 
-    Returns
-    -------
-    Components
-
-    Raises
-    ------
-    ValueError
-        If X is constant, or k is above the number of directions in which X varies.
-
-    References
-    ----------
-    Book: pca-pca-components, pca-svd. Jolliffe (2002), Chapters 1 and 3.
-
     Examples
     --------
     >>> found = principal_components([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]])
@@ -303,21 +267,22 @@ def principal_components(X, k=None, *, weights=None, center=True, method="auto")
     """
     X, k = check_array(X, min_samples=2), _check_k(k)
     check_choice(method, "method", ("auto", "svd", "covariance", "gram"))
-    if not isinstance(center, (bool, np.bool_)):
-        raise ValueError(f"center must be True or False, got {center!r}.")
+    check_flag(center, "center")
     weights = check_sample_weight(weights, len(X), "weights")
     if weights is not None:
         X, weights = X[weights > 0], weights[weights > 0]
     n, d = X.shape
     most = max(1, min(n - bool(center), d))
-    wanted = min(k, most) if isinstance(k, numbers.Integral) else most
+    asked = min(k, most) if isinstance(k, numbers.Integral) else k
+    wanted = asked if isinstance(k, numbers.Integral) else most
     way = ("covariance" if d <= n else "gram") if method == "auto" else method
     if way == "covariance":
         mean, total, values, V = _from_moments(moments(X, weights), wanted, center)
     else:
         Z, mean, size, total = _rows(X, weights, center)
         values, V = (_by_svd if way == "svd" else _by_gram)(Z, size, wanted)
-    if method == "auto" and values[_last(k, values, total)] < 1e-6 * values[0]:
+    last = _count(asked, values, total, -np.inf, X.shape) - 1
+    if method == "auto" and values[last] < 1e-6 * values[0]:
         Z, mean, size, total = _rows(X, weights, center)
         way, (values, V) = "svd", _by_svd(Z, size, most)
     if way == "svd":  # what rounding makes of 0: in the singular values, and in the mean
@@ -347,34 +312,13 @@ def _from_moments(found, k, center=True):
     return mean, float(np.trace(Sigma)), *_largest(Sigma, k)
 
 
-def _last(k, values, total):
-    """Return the index of the smallest variance that is asked for."""
-    if k is None or isinstance(k, numbers.Integral):
-        return len(values) - 1
-    return min(len(values) - 1, int(np.searchsorted(np.cumsum(values), k * total)))
-
-
 def components_from_moments(found, k=None):
     """Return the principal components of a sample of which only the moments are at hand.
 
-    Variances below about 1e-14 d of the largest are rounding, and count as 0.
+    k is as in ``principal_components``; variances below about 1e-14 d of the largest count as 0.
 
-    Parameters
-    ----------
-    found : Moments
-    k : int, float or None
-        As in ``principal_components``.
-
-    Returns
-    -------
-    Components
-
-    References
-    ----------
     Book: pca-moments.
 
-    Examples
-    --------
     >>> parts = moments([[0.0, 0.0]]) + moments([[3.0, 4.0], [6.0, 8.0]])
     >>> components_from_moments(parts).variances.round(4)
     array([16.6667])
@@ -388,16 +332,8 @@ def components_from_moments(found, k=None):
 
 
 def project(X, components):
-    """Return the scores z_ij = v_j^T (x_i - mean), shape (n, k).
+    """Return the scores z_ij = v_j^T (x_i - mean) on ``Components``, shape (n, k).
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    components : Components
-        From ``principal_components``.
-
-    Examples
-    --------
     >>> X = [[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]]
     >>> project(X, principal_components(X)).ravel()
     array([-5.,  0.,  5.])
@@ -409,33 +345,17 @@ def project(X, components):
 
 
 def reconstruct(Y, components):
-    """Return the rows mean + sum_j z_ij v_j, shape (n, d).
+    """Return the rows mean + sum_j z_ij v_j for scores of shape (n, k), shape (n, d).
 
-    Parameters
-    ----------
-    Y : array of shape (n, k)
-    components : Components
-        From ``principal_components``.
-
-    Examples
-    --------
     >>> reconstruct([[5.0]], principal_components([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]]))
     array([[6., 8.]])
     """
-    return components.mean + check_array(Y, "Y") @ components.V.T
+    return components.mean + check_array(Y, "Y", any_size=True) @ components.V.T
 
 
 def reconstruction_error(X, components):
     """Return 1/n sum_i ||x_i - x'_i||^2, where x'_i is rebuilt from the scores of x_i.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    components : Components
-        From ``principal_components``.
-
-    Examples
-    --------
     >>> X = [[0.0, 1.0], [0.0, -1.0], [2.0, 0.0], [-2.0, 0.0]]
     >>> reconstruction_error(X, principal_components(X, 1))
     0.5
@@ -448,11 +368,8 @@ def reconstruction_error(X, components):
 def sine_between(v, w):
     """Return the sine of the angle between the lines along v and along w.
 
-    It is the length of what is left of one unit vector after projection on the other; signs make no
-    difference, and small angles keep their digits.
+    It is the length of what is left of one unit vector after projection on the other.
 
-    Examples
-    --------
     >>> sine_between([1.0, 0.0], [-4.0, 3.0])
     0.6
     """
@@ -462,10 +379,6 @@ def sine_between(v, w):
         raise ValueError("v and w must not be 0, which has no direction.")
     v, w = v / np.linalg.norm(v), w / np.linalg.norm(w)
     return float(np.linalg.norm(w - v * (v @ w)))
-
-
-def _optional(k):
-    return k if k is None else _whole(k)
 
 
 def _positive(k, values, K, shape, name="X"):
@@ -481,30 +394,11 @@ def kernel_components(K, k=None):
     """Return alpha and lambda of v_j = sum_i alpha_ij (phi(x_i) - mean), ||v_j|| = 1.
 
     (1/n) K_c a_j = lambda_j a_j with the centred K_c and unit vectors a_j; alpha_j is
-    a_j / sqrt(n lambda_j).
+    a_j / sqrt(n lambda_j). K, shape (n, n), is not centred; k = None takes all variances above
+    rounding.
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        k(x_i, x_j), not centred. Negative eigenvalues of K_c are left out.
-    k : int or None
-        How many; None for all whose variance is above rounding.
-
-    Returns
-    -------
-    KernelComponents
-
-    Raises
-    ------
-    ValueError
-        If fewer than k variances are positive.
-
-    References
-    ----------
     Book: pca-kernel-pca, pca-kpca-normalisation. Schölkopf, Smola and Müller (1998).
 
-    Examples
-    --------
     >>> found = kernel_components([[0.0, 0.0, 0.0], [0.0, 25.0, 50.0], [0.0, 50.0, 100.0]])
     >>> found.alpha[[0, 2]].ravel().round(4), found.variances.round(4)
     (array([ 0.1, -0.1]), array([16.6667]))
@@ -515,7 +409,7 @@ def kernel_components(K, k=None):
 
 def _kernel_components(K, k, shape, name="X"):
     """Do as ``kernel_components``, for a symmetric K made from data of this shape."""
-    n, k = len(K), _optional(k)
+    n, k = len(K), _check_k(k, share=False)
     values, A = _largest(_centre(K), n if k is None else min(k, n))
     k = _positive(k, values, K, shape, name)
     values, A = values[:k], fixed_signs(A[:, :k])
@@ -523,12 +417,8 @@ def _kernel_components(K, k, shape, name="X"):
 
 
 def _weighted_components(K, k, shape, s):
-    """Return what ``_kernel_components`` does for s_i copies of point i, but alpha for their sums.
-
-    S^{1/2} K_c S^{1/2} has the eigenvalues of the kernel matrix of the copies; an eigenvector u
-    becomes one of theirs if each copy of point i gets u_i / sqrt(s_i).
-    """
-    k, root, means = _optional(k), np.sqrt(s), K @ (s / s.sum())
+    """Do the same for s_i copies of point i, by S^{1/2} K_c S^{1/2}: u_i / sqrt(s_i) for each."""
+    k, root, means = _check_k(k, share=False), np.sqrt(s), K @ (s / s.sum())
     C = K - means[:, None] - means + means @ s / s.sum()
     values, U = _largest(root[:, None] * C * root, len(K) if k is None else min(k, len(K)))
     k = _positive(k, values, K, shape)
@@ -536,36 +426,16 @@ def _weighted_components(K, k, shape, s):
     return KernelComponents(s[:, None] * A / np.sqrt(values[:k]), values[:k] / s.sum(), means)
 
 
-def _weighted_scores(k_x, components, s):
-    """Return what ``kernel_scores`` does where the means of the features are weighted ones."""
-    share, means = s / s.sum(), components.means
-    return (k_x - share @ k_x - (means - share @ means)[:, None]).T @ components.alpha
-
-
 def kernel_scores(k_x, components):
-    """Return the scores alpha^T k_xc of new points, k_xc being the centred kernel vector.
+    """Return alpha^T k_xc for the kernel vectors in the columns of k_x, (n, m), centred: (m, k).
 
-    Parameters
-    ----------
-    k_x : array of shape (n, m)
-        The kernel vectors of m points as columns.
-    components : KernelComponents
-
-    Returns
-    -------
-    array of shape (m, k)
-
-    References
-    ----------
     Book: pca-kpca-centering.
 
-    Examples
-    --------
     >>> found = kernel_components([[0.0, 0.0, 0.0], [0.0, 25.0, 50.0], [0.0, 50.0, 100.0]])
     >>> kernel_scores([[0.0], [75.0], [150.0]], found).round(4)
     array([[-10.]])
     """
-    k_x = check_array(k_x, "k_x")
+    k_x = check_array(k_x, "k_x", any_size=True)
     if len(k_x) != len(components.means):
         raise ValueError(f"k_x must have {len(components.means)} rows, got shape {k_x.shape}.")
     return center_kernel_vectors(k_x, components.means).T @ components.alpha
@@ -574,52 +444,24 @@ def kernel_scores(k_x, components):
 # Functions: distances ------------------------------------------------------------------------
 
 
-def _check_distances(D):
-    """Return D as a symmetric matrix of distances with the diagonal 0."""
-    D = check_size(check_square(D, "D", symmetric=True), "D")
-    if (D < 0).any() or (np.diag(D) != 0).any():
-        raise ValueError(
-            "D must hold distances: no entry below 0, and 0 on the diagonal; turn similarities "
-            "into distances first."
-        )
-    return D
-
-
 def classical_scaling(D, k=None):
     """Return points whose distances are D, if there are any: B = -1/2 (I - J) D^2 (I - J) = Y Y^T.
 
     D^2 holds the squares of the entries. Points with exactly these distances exist if and only if
-    B has no negative eigenvalue; otherwise the positive ones give the best they can.
+    B has no negative eigenvalue; otherwise the positive ones give the best they can. k is the
+    number of coordinates, None for one for each eigenvalue above rounding.
 
-    Parameters
-    ----------
-    D : array of shape (n, n)
-        Symmetric, with the diagonal 0.
-    k : int or None
-        Number of coordinates; None for one for each eigenvalue above rounding.
-
-    Returns
-    -------
-    Scaling
-
-    Raises
-    ------
-    ValueError
-        If D is not square and symmetric, or fewer than k eigenvalues are positive.
-
-    References
-    ----------
     Book: pca-classical-scaling. Torgerson (1952); Mardia, Kent and Bibby (1979), Theorem 14.2.1.
 
-    Examples
-    --------
     >>> classical_scaling([[0.0, 3.0, 4.0], [3.0, 0.0, 5.0], [4.0, 5.0, 0.0]]).Y.shape
     (3, 2)
     """
-    D = _check_distances(D)
+    D = check_size(check_square(D, "D", symmetric=True), "D")
+    if (D < 0).any() or (np.diag(D) != 0).any():
+        raise ValueError("D must hold distances: no entry below 0, and 0 on the diagonal.")
     B = center_kernel(-0.5 * D**2)
     values, A = _largest(B, len(B))
-    k = _positive(_optional(k), values, D**2, D.shape, "D")
+    k = _positive(_check_k(k, share=False), values, D**2, D.shape, "D")
     return Scaling(fixed_signs(A[:, :k]) * np.sqrt(values[:k]), values)
 
 
@@ -627,27 +469,13 @@ def classical_scaling(D, k=None):
 
 
 def neighbourhood_graph(X, k):
-    """Return the lengths of the edges from each row to its k nearest other rows, shape (n, n).
+    """Return the lengths of the edges from each row to its k nearest other rows, as a sparse array.
 
     Two points are joined if either is among the k nearest of the other, so an entry may stand on
-    one side of the diagonal only. Of equally near rows those with the lowest index count.
+    one side of the diagonal only. Of equally near rows the first count.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    k : int
-        From 1 to n - 1.
-
-    Returns
-    -------
-    scipy.sparse.csr_array
-
-    References
-    ----------
     Book: pca-isomap.
 
-    Examples
-    --------
     >>> neighbourhood_graph([[0.0], [1.0], [3.0]], 1).toarray()
     array([[0., 1., 0.],
            [1., 0., 0.],
@@ -672,22 +500,11 @@ def neighbourhood_graph(X, k):
 def geodesic_distances(graph):
     """Return the lengths of the shortest paths between all nodes of a graph, shape (n, n).
 
-    Parameters
-    ----------
-    graph : sparse array of shape (n, n)
-        Lengths of edges; each may be walked both ways.
+    The graph is a sparse array of lengths of edges, each of which may be walked both ways; one in
+    several pieces is refused with their number.
 
-    Raises
-    ------
-    ValueError
-        If the graph is in several pieces, with their number.
-
-    References
-    ----------
     Book: pca-isomap. Dijkstra (1959).
 
-    Examples
-    --------
     >>> geodesic_distances(neighbourhood_graph([[0.0], [1.0], [3.0]], 1))
     array([[0., 1., 3.],
            [1., 0., 2.],
@@ -708,8 +525,8 @@ def _connecting(X):
     for k in range(min(5, len(X) - 1), len(X)):
         graph = neighbourhood_graph(X, k)
         if connected_components(graph, directed=False)[0] == 1:
-            return graph
-    raise AssertionError("each row is joined to all others")  # pragma: no cover
+            break
+    return graph
 
 
 # Estimators ----------------------------------------------------------------------------------
@@ -734,6 +551,8 @@ class PCA(Transformer):
 
     Minimises 1/n sum_i s_i ||x_i - mean - V V^T (x_i - mean)||^2 over V with k orthonormal columns.
 
+    Book: pca-pca-components. Jolliffe (2002).
+
     Parameters
     ----------
     n_components : int, float or None
@@ -741,11 +560,7 @@ class PCA(Transformer):
         training rows vary.
     whiten : bool
         Whether each score is divided by its standard deviation.
-    center : bool
-        Whether the mean is subtracted. Without, the first direction is near the mean if that is
-        large.
-    method : {"auto", "svd", "covariance", "gram"}
-        As in ``principal_components``.
+    center, method : see ``principal_components``
 
     Attributes
     ----------
@@ -755,13 +570,7 @@ class PCA(Transformer):
         lambda_j with the divisor n (scikit-learn's are n / (n - 1) times as large).
     explained_variance_ratio_ : array of shape (k,)
         lambda_j over the total variance.
-    mean_ : array of shape (d,)
-    n_components_ : int
-        k.
-
-    References
-    ----------
-    Book: pca-pca-components. Jolliffe (2002).
+    mean_, n_components_ : array of shape (d,), int
 
     Examples
     --------
@@ -779,24 +588,16 @@ class PCA(Transformer):
     def fit(self, X, y=None, sample_weight=None):
         """Fit to the rows of X, shape (n, d); a weight counts a row that often; return self."""
         begin_fit(self, X)
-        if sample_weight is not None:
-            X = check_array(X, min_samples=2)
-            sample_weight = check_sample_weight(sample_weight, len(X))
-        return self._keep(
-            principal_components(
-                X,
-                self.n_components,
-                weights=sample_weight,
-                center=self.center,
-                method=self.method,
-            )
-        )
+        X = check_array(X, min_samples=2)
+        options = {"center": self.center, "method": self.method}
+        s = check_sample_weight(sample_weight, len(X))
+        return self._keep(principal_components(X, self.n_components, weights=s, **options))
 
     def fit_chunks(self, chunks, workers=1):
         """Fit to chunks X or (X, None, sample_weight), read one after the other; return self.
 
-        The result is that of ``fit`` on all rows together, by way of the covariance whatever
-        ``method`` says; ``workers`` is as in ``mllib.core.chunks.reduce_chunks``.
+        The result is that of ``fit`` on all rows together, by the covariance whatever ``method``
+        is.
         """
         check_parameters(self)
         if not self.center:
@@ -808,8 +609,6 @@ class PCA(Transformer):
         return self._keep(components_from_moments(total.value, self.n_components))
 
     def _keep(self, found):
-        if not isinstance(self.whiten, (bool, np.bool_)):
-            raise ValueError(f"whiten must be True or False, got {self.whiten!r}.")
         self.components_, self.mean_ = found.V.T, found.mean
         self.explained_variance_ = found.variances
         self.explained_variance_ratio_ = found.variances / found.total
@@ -826,7 +625,7 @@ class PCA(Transformer):
     def inverse_transform(self, X):
         """Return mean + sum_j z_ij v_j for scores X of shape (m, k)."""
         check_fitted(self)
-        Y = check_array(X)
+        Y = check_array(X, any_size=True)
         if Y.shape[1] != self.n_components_:
             raise ValueError(f"X must hold {self.n_components_} scores a row, got {Y.shape[1]}.")
         if self._whiten:
@@ -837,33 +636,22 @@ class PCA(Transformer):
 class KernelPCA(Transformer):
     """Principal components of the features of a kernel: scores v_j^T (phi(x) - mean).
 
+    Book: pca-kernel-pca. Schölkopf, Smola and Müller (1998).
+
     Parameters
     ----------
-    n_components : int or None
-        k; None for all whose variance is above rounding.
-    kernel : {"linear", "polynomial", "rbf", "precomputed"} or callable
-        A callable ``kernel(X, Y)`` returns the matrix k(x_i, y_j). With "precomputed", X is
-        K of shape (n, n) in ``fit`` and of shape (m, n) in ``transform``.
-    ell : float or "scale"
-        Length in exp(-||x - y||^2 / (2 ell^2)) and in (coef0 + x^T y / ell^2)^degree; "scale"
-        takes ``default_width(X)``.
-    degree, coef0 : int, float
-        Of the polynomial kernel.
+    n_components : int or None, for all whose variance is above rounding
+    kernel, ell, degree, coef0 : see ``KernelRidge``
+        With "precomputed", X is K of shape (n, n) in ``fit``, of shape (m, n) in ``transform``.
 
     Attributes
     ----------
     dual_coef_ : array of shape (n, k)
-        alpha: v_j = sum_i alpha_ij (phi(x_i) - mean) has length 1; the mean is weighted if the
-        rows are.
+        alpha: v_j = sum_i alpha_ij (phi(x_i) - mean) has length 1.
     explained_variance_ : array of shape (k,)
         lambda_j, the variance of score j over the training points.
     X_fit_ : array of shape (n, d)
-    ell_ : float
-        The length used; only of the kernels "rbf" and "polynomial".
-
-    References
-    ----------
-    Book: pca-kernel-pca. Schölkopf, Smola and Müller (1998).
+    ell_ : float, for the kernels "rbf" and "polynomial"
 
     Examples
     --------
@@ -879,7 +667,7 @@ class KernelPCA(Transformer):
         self.degree = degree
         self.coef0 = coef0
 
-    def _choose(self, X):
+    def _choose(self, X, s):
         """Return k(X, Y) as a function of two arrays, None if X holds its values."""
         if callable(self.kernel):
             return partial(check_kernel_values, self.kernel)
@@ -891,7 +679,7 @@ class KernelPCA(Transformer):
             return linear_kernel
         if isinstance(self.ell, str):
             check_choice(self.ell, "ell", ("scale",))
-            self.ell_ = default_width(X, self._weights)
+            self.ell_ = default_width(X, s)
         else:
             self.ell_ = check_scalar(self.ell, "ell", low=0, open_low=True)
         if self.kernel == "rbf":
@@ -899,22 +687,17 @@ class KernelPCA(Transformer):
         return partial(polynomial_kernel, r=self.degree, c=self.coef0, ell=self.ell_)
 
     def fit(self, X, y=None, sample_weight=None):
-        """Fit to X of shape (n, d); a whole weight counts a row that often; return self.
-
-        Rows of weight 0 are left out, also of ``X_fit_``; a precomputed kernel takes no weights.
-        """
+        """Fit to X, shape (n, d), rows of weight 0 left out; a known K takes no weights."""
         begin_fit(self, X)
-        X = check_array(X, min_samples=2)
-        s = self._weights = check_sample_weight(sample_weight, len(X))
+        known = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        X = check_array(X, min_samples=2, any_size=known)
+        s = check_sample_weight(sample_weight, len(X))
         if s is not None:
-            if isinstance(self.kernel, str) and self.kernel == "precomputed":
+            if known:
                 raise ValueError("sample_weight needs the points: pass the kernel itself.")
             X, s = X[s > 0], s[s > 0]
-            self._weights = s
-        if isinstance(self.kernel, str) and self.kernel != "precomputed":
-            check_size(X)
         centre = X.mean(axis=0) if self.kernel == "linear" else 0.0
-        k = self._k = self._choose(X)
+        k = self._k = self._choose(X, s)
         K = X if k is None else k(X - centre, X - centre)
         if s is None:
             found = _kernel_components(K, self.n_components, X.shape)
@@ -932,27 +715,22 @@ class KernelPCA(Transformer):
 
     def transform(self, X):
         """Return the scores of new points, shape (m, k)."""
-        rows = check_features(self, X)
-        k_x = (
-            rows.T if self._k is None else self._k(self.X_fit_ - self._centre, rows - self._centre)
-        )
-        if self._weights is None:
-            return as_output(self, kernel_scores(k_x, self._found), X)
-        return as_output(self, _weighted_scores(k_x, self._found, self._weights), X)
+        rows, k = check_features(self, X, any_size=self._k is None), self._k
+        k_x = rows.T if k is None else k(self.X_fit_ - self._centre, rows - self._centre)
+        return as_output(self, kernel_scores(k_x, self._found), X)
 
 
 class Isomap(Transformer):
     """Coordinates whose distances are close to the lengths of shortest paths through neighbours.
 
-    Each row is joined to its nearest others, lengths of paths take the place of distances, and
-    classical scaling finds the coordinates.
+    Classical scaling of the lengths of paths in a graph of neighbours that is in one piece.
+
+    Book: pca-isomap. Tenenbaum, de Silva and Langford (2000).
 
     Parameters
     ----------
-    n_neighbors : int or None
-        From 1 to n - 1; None for the smallest number from 5 on that joins all rows.
+    n_neighbors : int, or None for the smallest from 5 on that joins all rows
     n_components : int
-        Number of coordinates.
 
     Attributes
     ----------
@@ -961,11 +739,6 @@ class Isomap(Transformer):
     dist_matrix_ : array of shape (n, n)
         Lengths of the shortest paths.
     n_neighbors_ : int
-        The number used.
-
-    References
-    ----------
-    Book: pca-isomap. Tenenbaum, de Silva and Langford (2000).
 
     Examples
     --------
@@ -979,13 +752,7 @@ class Isomap(Transformer):
         self.n_components = n_components
 
     def fit(self, X, y=None):
-        """Fit to X of shape (n, d) and return self.
-
-        Raises
-        ------
-        ValueError
-            If the graph of ``n_neighbors`` neighbours is in several pieces, with their number.
-        """
+        """Fit to X of shape (n, d) and return self."""
         begin_fit(self, X)
         X = check_array(X, min_samples=2)
         check_scalar(self.n_components, "n_components", low=1, integer=True)

@@ -16,6 +16,7 @@ from scipy.linalg.lapack import dposv
 from scipy.optimize import brentq
 
 from mllib.core.arrays import (
+    as_float,
     check_array,
     check_sample_weight,
     check_signs,
@@ -877,7 +878,8 @@ class _MarginClassifier(Classifier):
 
     def decision_function(self, X):
         """Return the score f(x) for two classes, shape (n,), else one score per class, (n, K)."""
-        S = self._scores(check_features(self, X))
+        given = getattr(self, "kernel", None) == "precomputed"
+        S = self._scores(check_features(self, X, any_size=given))
         K = len(self.classes_)
         if K == 2:
             return S[:, 0]
@@ -963,6 +965,9 @@ class SVC(_MarginClassifier):
         begin_fit(self, X)
         C, name = _check_C(self.C, hard=isinstance(self, HardMarginSVM)), type(self).__name__
         check_scalar(self.tol, "tol", low=0, open_low=True)
+        if self.kernel == "precomputed":  # a kernel may vanish, as exp(-400): that is 0
+            X = as_float(X, "X")
+            X = np.where(np.abs(X) < 1e-150, 0.0, X)
         X, classes, index, s, kept = check_weighted_X_y(
             X, y, sample_weight, self.class_weight, name
         )

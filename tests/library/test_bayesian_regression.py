@@ -117,7 +117,7 @@ def test_evidence_is_the_density_of_the_targets(shape):
     cov = X @ X.T / 0.7 + np.eye(len(y)) / 3
     exact = multivariate_normal(np.zeros(len(y)), cov).logpdf(y)
     assert br.log_evidence(X, y, 0.7, 3.0) == pytest.approx(exact, rel=1e-10)
-    moments = br._moments(br._spectrum(X, y), 0.7, 3.0)
+    moments = br._moments(br._decompose(X, y)[0], 0.7, 3.0)
     assert moments.evidence == pytest.approx(exact, rel=1e-10)
     slope = br.evidence_gradient(X, y, 0.7, 3.0)
     numeric = numeric_gradient(lambda p: br.log_evidence(X, y, *p), [0.7, 3.0])
@@ -145,7 +145,7 @@ def test_one_update_is_the_formula_with_the_posterior():
     X, y = sample()
     belief = br.isotropic_posterior(X, y, 0.7, 3.0)
     rss = np.sum((y - X @ belief.mean) ** 2)
-    trace, data = np.trace(belief.covariance), br._spectrum(X, y)
+    trace, data = np.trace(belief.covariance), br._decompose(X, y)[0]
     a, b = br._new_precisions("em", data, 0.7, 3.0)
     assert a == pytest.approx(3 / (belief.mean @ belief.mean + trace))
     assert b == pytest.approx(len(y) / (rss + np.trace(X.T @ X @ belief.covariance)))
@@ -298,33 +298,15 @@ def test_the_fast_estimator_equals_the_printed_functions(name, X, intercept, giv
     assert model.intercept_ == pytest.approx(offset, rel=1e-6, abs=1e-7)
 
 
-@pytest.mark.parametrize("shape", [(25, 4), (4, 25), (5, 5)])
-def test_the_fast_decomposition_equals_the_singular_values(shape):
-    X, y = sample(*shape)
-    slow, V = br._decompose(X, y)
-    fast, Q = br._fast_decompose(X, y)
-    np.testing.assert_allclose(fast.s2[::-1], slow.s2, rtol=1e-9)
-    np.testing.assert_allclose(np.abs(fast.c[::-1]), np.abs(slow.c), rtol=1e-8, atol=1e-10)
-    np.testing.assert_allclose(np.abs(np.sum(V * Q[:, ::-1], axis=0)), 1, rtol=1e-9)
-    np.testing.assert_allclose(Q.T @ Q, np.eye(min(shape)), atol=1e-9)
-    assert fast.rest == pytest.approx(slow.rest, rel=1e-9, abs=1e-20)
-    assert fast[3:] == slow[3:]
-
-
-def test_the_gram_matrix_is_left_where_it_would_lose_digits(monkeypatch):
-    called, honest = [], br._decompose
-    monkeypatch.setattr(br, "_decompose", lambda X, y: called.append(1) or honest(X, y))
-    X, y = sample(30, 4)
-    for factor, times in ((1.0, 0), (1e-2, 0), (1e-4, 1), (0.0, 2)):
-        BayesianLinearRegression().fit(X * [1, 1, 1, factor], y)
-        assert len(called) == times
-
-
-def test_samples_too_large_for_the_fast_way_are_named():
+def test_samples_and_precisions_that_overflow_are_named():
     X, y = sample()
-    for A, t in ((1e200 * X, y), (X, 1e200 * y)):
-        with pytest.raises(ValueError, match="too large to be squared"):
+    for A, t, name in ((1e200 * X, y, "X"), (X, 1e200 * y, "y"), (1e-200 * X, y, "X")):
+        with pytest.raises(ValueError, match=f"{name} holds .* between 1e-150 and 1e150 in size"):
             BayesianLinearRegression().fit(A, t)
+        with pytest.raises(ValueError, match=f"{name} holds .* between 1e-150 and 1e150 in size"):
+            br.evidence_maximization(A, t)
+    with pytest.raises(ValueError, match="too large or too small for precisions"):
+        BayesianLinearRegression().fit(1e-140 * X, 1e140 * y)
     with pytest.raises(ValueError, match="too large for this X"):
         BayesianLinearRegression(alpha=1e-300, beta=1e300).fit(X, y)
 
@@ -389,7 +371,7 @@ def test_prior_covariances_that_are_none(V_0, message):
         ([[1.0], [2.0]], [1.0], "y must have 2 entries"),
         ([1.0, 2.0], [1.0, 2.0], "Expected 2D array"),
         ([[1.0], [2.0]], [[1.0], [2.0]], "y must be a vector"),
-        ([[1e200], [2.0]], [1.0, 2.0], "too large to be squared"),
+        ([[1e200], [2.0]], [1.0, 2.0], "between 1e-150 and 1e150"),
     ],
 )
 def test_samples_that_are_none(X, y, message):
@@ -433,12 +415,6 @@ def test_nothing_to_learn_from_is_said():
         BayesianLinearRegression().fit(X, np.full(12, 3.0))
     with pytest.raises(ValueError, match="X is zero everywhere"):
         BayesianLinearRegression().fit(np.ones((12, 2)), y)
-    for tiny in (
-        lambda: br.evidence_maximization(1e-200 * X, y),
-        lambda: br.evidence_maximization(X, 1e-200 * y),
-    ):
-        with pytest.raises(ValueError, match="too small to be squared"):
-            tiny()
     model = BayesianLinearRegression(alpha=1.0, beta=1.0).fit(X, np.full(12, 3.0))
     np.testing.assert_allclose(model.predict(X), 3)
 
@@ -468,19 +444,6 @@ def test_posterior_of_columns_far_from_zero_keeps_the_digits_of_an_svd(offset, d
     for belief in (br.isotropic_posterior(X, y, 1.0, 100.0), general):
         np.testing.assert_allclose(belief.mean, mean, rtol=10.0**-digits)
         np.testing.assert_allclose(belief.covariance, covariance, rtol=10.0**-digits)
-
-
-@pytest.mark.parametrize("unit", [1e-160, 1e-300, 1e-310])
-def test_data_too_small_to_be_squared_are_refused_by_name(unit):
-    rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((20, 2)), rng.standard_normal(20)
-    for A, t, name in ((unit * X, y, "X"), (X, unit * y, "y"), (unit * X, unit * y, "X")):
-        with pytest.raises(ValueError, match=f"{name} is zero everywhere .* too small to be"):
-            br.evidence_maximization(A, t)
-        with pytest.raises(ValueError, match=f"{name} is zero everywhere .* too small to be"):
-            BayesianLinearRegression().fit(A, t)
-    model = BayesianLinearRegression(alpha=1.0, beta=1.0).fit(unit * X, y)
-    assert (np.abs(model.coef_) < 100 * unit).all()
 
 
 def test_few_precise_rows_beside_a_vague_prior_keep_the_variance_that_is_left():

@@ -246,24 +246,10 @@ def test_chunks_give_the_fit_in_memory(d, rng):
         k_means_over_chunks(lambda: iter(cuts), start),
     ):
         assert np.array_equal(other.centres, fit.centres)
-    model = KMeans(5, init=start).fit_chunks(cuts)
-    assert np.array_equal(model.cluster_centers_, fit.centres)
-    assert model.inertia_ == fit.trace[-1]
     with pytest.raises(ChunkError, match="chunk 1"):
         k_means_over_chunks([X, X[:, :1]], start)
     with pytest.raises(ChunkError, match=r"each chunk must be X or \(X, None, sample_weight\)"):
         k_means_over_chunks([(X, w)], start)
-
-
-def test_a_fit_to_chunks_draws_its_starts_from_the_first(rng):
-    X = rng.standard_normal((600, 2)) + 9 * rng.integers(0, 3, (600, 1))
-    cuts = [X[i : i + 100] for i in range(0, 600, 100)]
-    model = KMeans(3, random_state=0).fit_chunks(cuts)
-    assert model.inertia_ == pytest.approx(KMeans(3, random_state=0).fit(X).inertia_, rel=1e-9)
-    assert model.n_features_in_ == 2
-    assert model.predict(X).shape == (600,)
-    with pytest.raises(ValueError, match="in the first chunk"):
-        KMeans(200).fit_chunks(cuts)
 
 
 @settings(deadline=None, max_examples=30)
@@ -612,35 +598,7 @@ def test_wrong_variants_are_noticed():
     assert assign(X, [[0.0], [2.0]]).labels[1] == 0  # the highest index at ties would say 1
 
 
-# Numbers at the ends of the range ------------------------------------------------------------
-
-
-@pytest.mark.parametrize("scale", [1e160, 1e200, 1e307])
-def test_squares_that_overflow_are_an_error_and_not_infinity(scale):
-    X = scale * np.random.default_rng(0).standard_normal((12, 2))
-    labels = np.arange(12) % 3
-    for call in (
-        lambda: k_means(X, X[:2]),
-        lambda: KMeans(2, random_state=0).fit(X),
-        lambda: KMeans(2, random_state=0).fit_chunks([X]),
-        lambda: MiniBatchKMeans(2, random_state=0).fit(X),
-        lambda: selection_probabilities(X, X[:2]),
-        lambda: inertia(X, X[:2]),
-        lambda: inertia(X, X[:3], labels),
-        lambda: best_partition(X, 3),
-        lambda: best_partition_on_line(X[:, 0], 3),
-        lambda: single_moves(X, labels, 3),
-        lambda: calinski_harabasz(X, labels),
-    ):
-        with pytest.raises(ValueError, match="too large"):
-            call()
-
-
-def test_squares_that_underflow_are_no_tie():
-    x = 1e-200 * np.array([0.0, 1.0, 7.0])
-    for call in (best_partition_on_line, lambda x, K: best_partition(x[:, None], K)):
-        with pytest.raises(ValueError, match="too small"):
-            call(x, 2)
+# Weights at the ends of the range ------------------------------------------------------------
 
 
 def test_weights_whose_sum_or_objective_overflows_are_an_error():

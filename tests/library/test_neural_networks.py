@@ -270,7 +270,6 @@ def test_divergence_keeps_the_last_finite_weights(rng):
     assert run.reason == "diverged"
     assert np.isfinite(flatten(run.net)).all()
     assert np.isfinite(run.loss).all()
-    assert loss_and_gradient(run.net, X, Y, activation="identity")[0] <= run.loss[0]
     value, _ = loss_and_gradient(run.net, X, Y, activation="identity")
     assert value <= run.loss[0]
     assert len(run.loss) < 200
@@ -352,7 +351,7 @@ def test_units_of_the_inputs_do_not_matter(rng):
     y = X[:, 0] * X[:, 1]
     model = MLPRegressor(tol=1e-2)
     base = model.fit(X, y).predict(X)
-    for factor in (1e-8, 1e8):
+    for factor in (1e-140, 1e-8, 1e8, 1e140):
         assert np.allclose(model.fit(factor * X, y).predict(factor * X), base, atol=1e-6)
         scaled = model.fit(X, factor * y).predict(X)
         assert np.allclose(scaled / factor, base, atol=1e-6)
@@ -463,23 +462,8 @@ def test_bad_data_are_named():
         MLPClassifier().fit(X, y, sample_weight=[1, 0, 1, 0])
 
 
-@pytest.mark.parametrize("power", [-600, 600])
-def test_units_whose_squares_leave_the_range_do_not_matter(power):
-    rng, unit = np.random.default_rng(8), 2.0**power
-    X = rng.normal(size=(40, 2))
-    y = X[:, 0] - X[:, 1]
-    model = MLPRegressor(tol=0.9)  # no fall is enough: it ends after some epochs
-    base = model.fit(X, y).predict(X)
-    assert np.allclose(model.fit(X * unit, y).predict(X * unit), base)
-    assert np.allclose(model.fit(X, y * unit).predict(X) / unit, base)
-
-
-def test_units_beyond_the_range_are_refused_and_one_weight_serves_all_rows():
+def test_one_weight_of_any_size_serves_all_rows():
     X, y = np.array([[1.0], [2.0], [5.0], [6.0]]), [0, 0, 1, 1]
-    with pytest.raises(ValueError, match="X is too small"):
-        MLPClassifier(tol=0.9).fit(X * 1e-315, y)
-    for weight in (1e-320, 1e300):
-        with pytest.raises(ValueError, match="sample_weight is too large or too small"):
-            MLPClassifier(max_iter=2).fit(X, y, np.full(4, weight))
-    one, two = (MLPClassifier(tol=0.9).fit(X, y, s) for s in (2, None))
-    assert np.array_equal(one.predict_proba(X), two.predict_proba(X))
+    plain = MLPClassifier(tol=0.9).fit(X, y).predict_proba(X)
+    for weight in (2, np.full(4, 1e300), np.full(4, 1e-300)):
+        assert np.array_equal(MLPClassifier(tol=0.9).fit(X, y, weight).predict_proba(X), plain)
