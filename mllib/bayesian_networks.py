@@ -14,7 +14,7 @@ from scipy.special import betaln, gammaln
 
 from mllib.core.arrays import as_array, check_sample_weight
 from mllib.core.numerics import safe_log
-from mllib.core.scalars import check_rng, check_scalar
+from mllib.core.scalars import check_count, check_rng, check_scalar
 
 __all__ = [
     "BayesNet",
@@ -92,17 +92,10 @@ def _check_parents(parents, name="parents"):
 
 
 def topological_order(parents, names=None):
-    """Return the nodes in an order in which each comes after its parents.
+    """Return the nodes in an order in which each comes after its parents; names are for messages.
 
-    Parameters
-    ----------
-    parents : sequence of n sequences of ints; pa(t) for each node t
-    names : sequence, optional; what to call the nodes in a message
-
-    Returns
-    -------
-    tuple of ints
-        Among the nodes whose parents are placed, the one with the lowest number comes next.
+    Among the nodes whose parents are placed, the one with the lowest number comes next. A cycle is
+    refused, and named.
 
     Examples
     --------
@@ -136,7 +129,7 @@ def _cycle_message(parents, placed, names):
 
 
 def children(parents):
-    """Return the children of each node.
+    """Return the children of each node, for the parents pa(t) of each.
 
     Examples
     --------
@@ -152,23 +145,14 @@ def children(parents):
 
 
 def _nodes(nodes, n, name):
-    try:
-        nodes = {index(t) for t in (nodes if hasattr(nodes, "__iter__") else (nodes,))}
-    except TypeError:
-        raise ValueError(f"{name} must hold node numbers from 0 to {n - 1}.") from None
-    if any(not 0 <= t < n for t in nodes):
+    nodes = set(nodes) if hasattr(nodes, "__iter__") else {nodes}
+    if any(not hasattr(t, "__index__") or not 0 <= index(t) < n for t in nodes):
         raise ValueError(f"{name} must hold node numbers from 0 to {n - 1}.")
-    return nodes
+    return set(map(index, nodes))
 
 
 def ancestors(parents, nodes):
-    """Return the given nodes and all from which a directed path leads to one of them.
-
-    Examples
-    --------
-    >>> sorted(ancestors([(), (0,), (1,), (1,)], 2))
-    [0, 1, 2]
-    """
+    """Return the given nodes and all from which a directed path leads to one of them."""
     parents = _check_parents(parents)
     found, new = set(), _nodes(nodes, len(parents), "nodes")
     while new:
@@ -182,19 +166,9 @@ def connected(parents, x, given=()):
 
     A walk is active if each of its inner nodes with both arrows pointing at it is given, and no
     other inner node is. Whether it can go on depends only on the last node and on whether it was
-    entered along the arrow or against it.
+    entered along the arrow or against it. The ends include x, and none of the given nodes.
 
     Book: bayesian-networks-reachability. Shachter (1998), the Bayes ball.
-
-    Parameters
-    ----------
-    parents : sequence of n sequences of ints
-    x : int or set of ints; where walks begin, none of it given
-    given : int or set of ints
-
-    Returns
-    -------
-    set of ints; the ends of active walks, x included, none of them given
 
     Examples
     --------
@@ -259,13 +233,7 @@ def markov_blanket(parents, t):
 
 
 def skeleton(parents):
-    """Return the edges without their directions, as a set of pairs (s, t) with s < t.
-
-    Examples
-    --------
-    >>> skeleton([(1,), ()])
-    {(0, 1)}
-    """
+    """Return the edges without their directions, as a set of pairs (s, t) with s < t."""
     return {(min(p, t), max(p, t)) for t, pa in enumerate(_check_parents(parents)) for p in pa}
 
 
@@ -295,8 +263,6 @@ def markov_equivalent(first, second):
     --------
     >>> markov_equivalent([(), (0,), (1,)], [(1,), (2,), ()])
     True
-    >>> markov_equivalent([(), (0,), (1,)], [(), (0, 2), ()])
-    False
     """
     first, second = _check_parents(first, "first"), _check_parents(second, "second")
     topological_order(first), topological_order(second)
@@ -316,7 +282,6 @@ def bayes_net(parents, tables):
     Parameters
     ----------
     parents : dict of name -> sequence of names, or sequence of sequences of ints
-        The parents of each node.
     tables : dict of name -> array, or sequence of arrays
         p(x_t | x_pa(t)): one axis for each parent, in the order in which it is listed, then one
         for x_t, along which the table sums to one.
@@ -344,26 +309,22 @@ def bayes_net(parents, tables):
     topological_order(parents, names)
     if len(tables) != len(parents):
         raise ValueError(f"tables must have {len(parents)} entries, one for each node.")
-    tables = tuple(as_array(table, f"the table of {names[t]}") for t, table in enumerate(tables))
-    for t, table in enumerate(tables):
-        if table.ndim != len(parents[t]) + 1:
+    called = [f"the table of {name}" for name in names]
+    tables = [as_array(table, name) for table, name in zip(tables, called)]
+    for pa, table, name in zip(parents, tables, called):
+        if table.ndim != len(pa) + 1:
             raise ValueError(
-                f"the table of {names[t]} must have {len(parents[t]) + 1} axes, one for each "
-                f"parent and the last for itself, got shape {table.shape}."
+                f"{name} must have {len(pa) + 1} axes, one for each parent and the last for "
+                f"itself, got shape {table.shape}."
             )
-    for t, table in enumerate(tables):
-        wanted = tuple(tables[p].shape[-1] for p in parents[t])
+    for pa, table, name in zip(parents, tables, called):
+        wanted = tuple(tables[p].shape[-1] for p in pa)
         if table.shape[:-1] != wanted or table.size == 0:
             raise ValueError(
-                f"the table of {names[t]} must begin with the axes {wanted} of its parents, got "
-                f"shape {table.shape}."
+                f"{name} must begin with the axes {wanted} of its parents, got shape {table.shape}."
             )
-        tables = (
-            *tables[:t],
-            _check_table(table, f"the table of {names[t]}", [names[p] for p in parents[t]]),
-            *tables[t + 1 :],
-        )
-    return BayesNet(parents, tables, names)
+    above = [[names[p] for p in pa] for pa in parents]
+    return BayesNet(parents, tuple(map(_check_table, tables, called, above)), names)
 
 
 def _check_table(table, name, parents):
@@ -420,14 +381,7 @@ def multiply(first, second):
 
 
 def sum_out(factor, t):
-    """Return the factor summed over the values of node t.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> sum_out(Factor((0, 1), np.array([[1, 2], [3, 4]])), 0)
-    Factor(nodes=(1,), values=array([4, 6]))
-    """
+    """Return the factor summed over the values of node t."""
     if t not in factor.nodes:
         raise ValueError(f"t must be one of the nodes {factor.nodes} of the factor, got {t}.")
     rest = tuple(s for s in factor.nodes if s != t)
@@ -436,19 +390,15 @@ def sum_out(factor, t):
 
 def joint_table(net):
     """Return p(x_1, ..., x_n) for all values, one axis for each node: only for small networks."""
-    product = Factor((), np.array(1))
-    for factor in _factors(net):
-        product = multiply(product, factor)
-    return product.values
+    return _product(_factors(net))[0].values
 
 
 def _check_rows(X, sizes, name="X"):
     X = as_array(X, name)
     if X.ndim != 2 or X.shape[1] != len(sizes):
         raise ValueError(f"{name} must have shape (n, {len(sizes)}), one column for each node.")
-    if X.dtype.kind not in "biu" and (
-        X.dtype.kind != "f" or not np.isfinite(X).all() or np.not_equal(X, np.floor(X)).any()
-    ):
+    whole = X.dtype.kind in "biu" or (X.dtype.kind == "f" and np.isfinite(X).all())
+    if not whole or np.not_equal(X, np.floor(X)).any():
         raise ValueError(f"{name} must hold whole numbers: number the values of each node from 0.")
     X = X.astype(np.int64)
     if len(X) and ((X < 0).any() or (X.max(axis=0) >= np.array(sizes)).any()):
@@ -460,12 +410,9 @@ def _check_rows(X, sizes, name="X"):
 def log_likelihood(net, X):
     """Return sum_i sum_t log p(x_it | x_i,pa(t)) of complete rows, in nats; -inf if impossible.
 
-    Book: bayesian-networks-likelihood-factorises.
+    X has a column for each node, with its values counted from 0.
 
-    Parameters
-    ----------
-    net : BayesNet
-    X : array of shape (n, number of nodes); values of all nodes, counted from 0
+    Book: bayesian-networks-likelihood-factorises.
     """
     X = _check_rows(X, [table.shape[-1] for table in net.tables])
     return float(
@@ -477,15 +424,8 @@ def log_likelihood(net, X):
 
 
 def sample(net, n, rng):
-    """Draw n rows: each node after its parents, from the row of its table that they choose.
-
-    Parameters
-    ----------
-    net : BayesNet
-    n : int
-    rng : numpy.random.Generator
-    """
-    check_scalar(n, "n", low=1, integer=True)
+    """Draw n rows: each node after its parents, from the row of its table that they choose."""
+    check_count(n, "n")
     check_rng(rng)
     X = np.zeros((n, len(net.names)), dtype=np.int64)
     for t in topological_order(net.parents):
@@ -498,10 +438,7 @@ def sample(net, n, rng):
 def elimination_order(factors, nodes):
     """Return an order of the nodes in which each next one makes the smallest new factor.
 
-    Parameters
-    ----------
-    factors : list of sets of ints; the variables of each factor
-    nodes : set of ints; the nodes to be summed out
+    ``factors`` are the sets of variables of the factors, ``nodes`` the nodes to be summed out.
 
     Examples
     --------
@@ -567,12 +504,8 @@ def eliminate(net, query, evidence=None, order=None):
             "below 1e-290, where float64 ends: then use tables of fractions."
         )
     values = product.values.transpose(np.argsort(np.argsort(query)))
-    return Elimination(
-        values / evidence_probability,
-        evidence_probability,
-        tuple(net.names[t] for t in order),
-        max([*sizes, size]),
-    )
+    names, largest = tuple(net.names[t] for t in order), max([*sizes, size])
+    return Elimination(values / evidence_probability, evidence_probability, names, largest)
 
 
 def _sum_out_all(factors, order):
@@ -595,9 +528,8 @@ def _product(factors):
 def _restrict(factor, given):
     """Return the factor with the given nodes held at their values."""
     index = tuple(given.get(t, slice(None)) for t in factor.nodes)
-    return Factor(
-        tuple(t for t in factor.nodes if t not in given), np.asarray(factor.values[index])
-    )
+    rest = tuple(t for t in factor.nodes if t not in given)
+    return Factor(rest, np.asarray(factor.values[index]))
 
 
 # Functions: learning -------------------------------------------------------------------------
@@ -616,10 +548,6 @@ def family_counts(parents, n_values, X, weights=None):
     n_values : sequence of ints; K_t, how many values each node has
     X : array of shape (n, number of nodes); complete rows, values counted from 0
     weights : array of shape (n,), optional; how often each row counts
-
-    Returns
-    -------
-    tuple of arrays; shaped like the tables of a network
 
     Examples
     --------
@@ -642,14 +570,7 @@ def family_counts(parents, n_values, X, weights=None):
 
 
 def relative_tables(counts):
-    """Return the maximum-likelihood tables N_tck / sum_k N_tck.
-
-    Examples
-    --------
-    >>> relative_tables(family_counts([(), (0,)], [2, 2], [[0, 0], [0, 1], [1, 1]]))[1]
-    array([[0.5, 0.5],
-           [0. , 1. ]])
-    """
+    """Return the maximum-likelihood tables N_tck / sum_k N_tck; no row may be 0."""
     counts = _check_counts(counts)
     for t, N in enumerate(counts):
         if (N.sum(axis=-1) == 0).any():
@@ -684,15 +605,10 @@ def _alphas(counts, alpha):
 def dirichlet_tables(counts, alpha=1.0):
     """Return the posterior means (N_tck + alpha_tck) / sum_k (N_tck + alpha_tck).
 
-    Each row has the prior Dir(alpha_tc1, ..., alpha_tcK), independent of the others.
+    Each row has the prior Dir(alpha_tc1, ..., alpha_tcK), independent of the others; ``alpha``
+    is one number for all, or arrays shaped like the counts.
 
     Book: bayesian-networks-dirichlet-bn.
-
-    Parameters
-    ----------
-    counts : tuple of arrays; from ``family_counts``
-    alpha : float or tuple of arrays
-        Parameters of the prior, above 0: one for all, or arrays shaped like the counts.
 
     Examples
     --------
@@ -711,11 +627,6 @@ def log_evidence(counts, alpha=1.0):
     log Gamma(a_tc) - log Gamma(a_tc + N_tc) + sum_k [log Gamma(a_tck + N_tck) - log Gamma(a_tck)].
 
     Book: bayesian-networks-dirichlet-bn. Cooper and Herskovits (1992), Machine Learning 9, 309-347.
-
-    Parameters
-    ----------
-    counts : tuple of arrays
-    alpha : float or tuple of arrays
 
     Examples
     --------
@@ -738,12 +649,7 @@ def _log_rising(a, N):
 
 
 def naive_bayes_network(prior, tables):
-    """Return the network Y -> X_1, ..., Y -> X_d, with Y as node 0.
-
-    Parameters
-    ----------
-    prior : array of shape (K,)
-    tables : sequence of d arrays of shape (K, V_j)
+    """Return the network Y -> X_1, ..., Y -> X_d, with Y as node 0 and tables of shape (K, V_j).
 
     Examples
     --------
@@ -758,9 +664,7 @@ def hmm_network(pi, A, e, T):
 
     Parameters
     ----------
-    pi : array of shape (K,)
-    A : array of shape (K, K)
-    e : array of shape (K, V)
+    pi, A, e : arrays of shape (K,), (K, K) and (K, V); start, transitions and emissions
     T : int
 
     Examples
@@ -768,7 +672,7 @@ def hmm_network(pi, A, e, T):
     >>> hmm_network([1.0], [[1.0]], [[0.5, 0.5]], 2).names
     ('z1', 'x1', 'z2', 'x2')
     """
-    check_scalar(T, "T", low=1, integer=True)
+    check_count(T, "T")
     pi, A, e = as_array(pi, "pi"), as_array(A, "A"), as_array(e, "e")
     K, V = pi.size, e.shape[-1] if e.ndim else 0
     for name, a, shape in (("pi", pi, (K,)), ("A", A, (K, K)), ("e", e, (K, V))):

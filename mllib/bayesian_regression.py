@@ -427,7 +427,8 @@ def evidence_maximization(
     The evidence has no maximum if the targets are orthogonal to the inputs (alpha grows) or if
     they, more than X has rank, lie on a plane (beta grows). The prior variance of a score is then
     kept above 1e-12 of the noise, the noise variance above 1e-12 of the mean square of y, and
-    ``at_bound`` is true. If all of X or of y is zero, no precision is better than another: it is refused.
+    ``at_bound`` is true. If all of X or of y is zero, no precision is better
+    than another: it is refused.
 
     Book: bayesian-regression-blr-hyperparameters. MacKay (1992), Neural Computation 4, 415-447.
 

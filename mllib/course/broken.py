@@ -16,17 +16,7 @@ def broken(module, old, new):
     Parameters
     ----------
     module : module
-    old, new : str
-        Code as it is written in the module, and what stands there instead.
-
-    Returns
-    -------
-    module
-
-    Raises
-    ------
-    ValueError
-        If ``old`` does not stand in the source of the module.
+    old, new : str; code as it is written in the module, and what stands there instead
 
     Examples
     --------

@@ -43,13 +43,6 @@ class claim:
     ----------
     *names : str
         Anchors of the results that this claim verifies, such as ``"perceptron-mistake-bound"``.
-
-    Raises
-    ------
-    ClaimFailure
-        If a check fails, has no cases, or if ``holds`` is never called.
-    ValueError
-        If a name is not of the form words-joined-by-hyphens.
     """
 
     def __init__(self, *names):
@@ -95,8 +88,7 @@ class claim:
         text : str
             What was checked, over which cases, as one sentence without numbers that vary;
             formulas in dollars.
-        *conditions : bool or array of bool
-            All must be true; at least one, and none empty.
+        *conditions : bool or array of bool; all must be true; at least one, and none empty
         """
         self._check("holds", text, conditions)
 
@@ -105,12 +97,9 @@ class claim:
 
         Parameters
         ----------
-        text : str
-            What the ratio compares, such as "largest ratio of mistakes to bound".
-        ratio : float
-            Observed over bound: 1 is equality.
-        at_least : float
-            The sharpness that the text around the claim relies on, above 0.
+        text : str; what the ratio compares, such as "largest ratio of mistakes to bound"
+        ratio : float; observed over bound: 1 is equality
+        at_least : float; the sharpness that the text around the claim relies on, above 0
         """
         if not at_least > 0:
             raise ValueError(f"at_least must be above 0, got {at_least!r}.")

@@ -78,12 +78,9 @@ def plot_classes(ax, X, y, *, size=30, labels=None):
     ----------
     ax : matplotlib.axes.Axes
     X : array of shape (n, 2)
-    y : array of shape (n,)
-        Positive entries are class +1, all others class -1.
-    size : float
-        Of the markers, as in ``scatter``.
-    labels : pair of str, optional
-        Legend entries for class +1 and class -1.
+    y : array of shape (n,); positive entries are class +1, all others class -1
+    size : float; of the markers, as in ``scatter``
+    labels : pair of str, optional; legend entries for class +1 and class -1
     """
     labels = labels or (None, None)
     p, m = y > 0, y <= 0

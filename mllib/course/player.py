@@ -32,16 +32,11 @@ class Player:
 
     Parameters
     ----------
-    xlim, ylim : pair of float
-        What the picture shows.
-    xlabel, ylabel : str, optional
-        Names of the axes; without any no axis is drawn.
-    xticks, yticks : sequence of float
-        Where an axis is marked.
-    height : int
-        Pixels; the width is always the same.
-    equal : bool
-        Whether a unit is as long on both axes: the wider of the limits then gives way.
+    xlim, ylim : pair of float; what the picture shows
+    xlabel, ylabel : str, optional; names of the axes; without any no axis is drawn
+    xticks, yticks : sequence of float; where an axis is marked
+    height : int; pixels; the width is always the same
+    equal : bool; whether a unit is as long on both axes: the wider of the limits then gives way
     """
 
     def __init__(

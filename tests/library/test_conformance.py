@@ -56,7 +56,7 @@ def estimators():
     """Return one instance of every public estimator of the library."""
     found = []
     for info in pkgutil.iter_modules(mllib.__path__):
-        if info.ispkg or info.name == "base":
+        if info.ispkg:
             continue
         module = importlib.import_module(f"mllib.{info.name}")
         for name in module.__all__:

@@ -470,15 +470,6 @@ def test_numerical_search_finds_the_likelihood_of_scipys_fit(law):
     assert ours.value == pytest.approx(theirs, rel=1e-6)
 
 
-def test_dirichlet_log_density_and_mean_are_scipys():
-    rng = np.random.default_rng(2)
-    for _ in range(20):
-        ours = estimation.dirichlet_posterior(rng.uniform(0.2, 4, 5), rng.integers(0, 6, 5))
-        theirs, p = stats.dirichlet(ours.alpha), rng.dirichlet(np.ones(5))
-        assert ours.log_density(p) == pytest.approx(theirs.logpdf(p), rel=1e-10)
-        np.testing.assert_allclose(ours.mean, theirs.mean(), rtol=1e-12)
-
-
 # Decision theory ---
 
 
