@@ -21,13 +21,21 @@ from mllib.core.arrays import (
     check_result,
     check_sample_weight,
     check_square,
+    check_target_length,
     check_targets,
     check_vector,
 )
 from mllib.core.estimators import Regressor, begin_fit, check_features
 from mllib.core.numerics import weighted_rows
 from mllib.core.parallel import map_over
-from mllib.core.scalars import check_choice, check_scalar, random_generator
+from mllib.core.scalars import (
+    check_callable,
+    check_choice,
+    check_flag,
+    check_rng,
+    check_scalar,
+    random_generator,
+)
 from mllib.decision_theory import squared
 from mllib.least_squares import LinearRegression, least_squares, log_likelihood
 from mllib.ridge_and_lasso import Ridge, centre
@@ -165,8 +173,7 @@ def _check_sample(X, y):
     X, y = check_array(X, min_samples=2), np.asarray(y)
     if y.ndim != 1:
         raise ValueError(f"y must be a vector with one entry per row of X, got shape {y.shape}.")
-    if len(y) != len(X):
-        raise ValueError(f"X has {len(X)} rows but y has {len(y)} entries: give one per row.")
+    check_target_length(X, y)
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported: y holds complex numbers.")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
@@ -176,21 +183,9 @@ def _check_sample(X, y):
     return X, y
 
 
-def _check_regression(X, y):
-    X = check_array(X)
+def _check_regression(X, y, min_samples=1):
+    X = check_array(X, min_samples=min_samples)
     return X, check_vector(y, "y", length=len(X))
-
-
-def _check_flag(value, name):
-    if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be True or False, got {value!r}.")
-    return value
-
-
-def _check_rng(rng):
-    if not isinstance(rng, np.random.Generator):
-        raise ValueError(f"rng must be a numpy.random.Generator, got {rng!r}.")
-    return rng
 
 
 def _check_model(estimator):
@@ -206,12 +201,6 @@ def _check_model(estimator):
                 f"has no {method}."
             )
     return estimator
-
-
-def _check_loss(loss):
-    if not callable(loss):
-        raise ValueError(f"loss must be a function L(y, f), got {loss!r}.")
-    return loss
 
 
 def _fresh(thing):
@@ -259,33 +248,20 @@ def _resolve_folds(folds, X, y, name="folds"):
 
 
 def train_val_test_split(n, sizes=(0.6, 0.2, 0.2), *, rng, labels=None):
-    """Split the rows 0, ..., n-1 at random into training, validation and test rows.
+    """Return a random ``Split`` of the rows 0, ..., n-1 into training, validation and test rows.
 
-    Each row falls into exactly one part. With ``labels`` each class is split by itself in the
-    same proportions, up to rounding (a stratified split).
+    Each row falls into exactly one part. With ``labels``, shape (n,), each class is split by itself
+    in the same proportions, up to rounding (a stratified split).
+
+    Book: model-selection-train-val-test.
 
     Parameters
     ----------
     n : int
-        Number of rows.
     sizes : three positive numbers that sum to one
-        Shares of the three parts.
+        Shares of the three parts, none of which may become empty.
     rng : numpy.random.Generator
     labels : array of shape (n,), optional
-        Class of each row.
-
-    Returns
-    -------
-    Split
-
-    Raises
-    ------
-    ValueError
-        If the shares are not positive or do not sum to one, or if a part would be empty.
-
-    References
-    ----------
-    Book: model-selection-train-val-test.
 
     Examples
     --------
@@ -297,7 +273,7 @@ def train_val_test_split(n, sizes=(0.6, 0.2, 0.2), *, rng, labels=None):
     sizes = check_vector(sizes, "sizes", length=3)
     if (sizes <= 0).any() or abs(sizes.sum() - 1) > 1e-8:
         raise ValueError(f"sizes must be three positive shares that sum to one, got {sizes}.")
-    _check_rng(rng)
+    check_rng(rng)
     classes = np.zeros(n) if labels is None else _check_labels(labels, n)
     part = np.empty(n, dtype=int)
     for label in np.unique(classes):
@@ -319,35 +295,22 @@ def _check_labels(labels, n):
 
 
 def k_fold(n, k, *, rng=None, labels=None):
-    """Split the rows 0, ..., n-1 into k folds whose sizes differ by at most one.
+    """Return the rows 0, ..., n-1 in k ``Fold`` records, whose sizes differ by at most one.
 
     Every row is left out by exactly one fold. Without ``rng`` and ``labels`` the folds are
     consecutive blocks, the longer ones first.
 
+    Book: model-selection-k-fold-cv. Stone (1974).
+
     Parameters
     ----------
-    n : int
-        Number of rows.
-    k : int
-        Number of folds, from 2 to n.
+    n, k : int
+        Rows, and folds, from 2 to n.
     rng : numpy.random.Generator, optional
         Shuffles the rows before they are dealt.
     labels : array of shape (n,), optional
         Class of each row; the members of a class are dealt to the folds in turn, so that the
         folds' counts of each class differ by at most one.
-
-    Returns
-    -------
-    tuple of k ``Fold``
-
-    Raises
-    ------
-    ValueError
-        If k is not a whole number from 2 to n.
-
-    References
-    ----------
-    Book: model-selection-k-fold-cv. Stone (1974).
 
     Examples
     --------
@@ -358,7 +321,7 @@ def k_fold(n, k, *, rng=None, labels=None):
     check_scalar(k, "k", low=2, integer=True)
     if k > n:
         raise ValueError(f"k must be at most the number of samples n={n}, got k={k} folds.")
-    order = np.arange(n) if rng is None else _check_rng(rng).permutation(n)
+    order = np.arange(n) if rng is None else check_rng(rng).permutation(n)
     number = np.empty(n, dtype=int)
     if labels is None:
         number[order] = np.repeat(np.arange(k), n // k + (np.arange(k) < n % k))
@@ -371,20 +334,18 @@ def k_fold(n, k, *, rng=None, labels=None):
 class KFold:
     """The folds of ``k_fold`` in the form that scikit-learn's tools accept as ``cv``.
 
+    Book: model-selection-k-fold-cv.
+
     Parameters
     ----------
     n_splits : int
         Number of folds k, from 2 to n.
     shuffle : bool
         Whether the rows are dealt in random order.
-    random_state : None, int or numpy.random.Generator
+    random_state : see ``mllib.core``
         Used if ``shuffle``.
     stratify : bool
         Whether each class is dealt evenly to the folds.
-
-    References
-    ----------
-    Book: model-selection-k-fold-cv.
 
     Examples
     --------
@@ -401,9 +362,9 @@ class KFold:
     def split(self, X, y=None, groups=None):
         """Yield (train, validation) row numbers for each fold."""
         check_scalar(self.n_splits, "n_splits", low=2, integer=True)
-        if _check_flag(self.stratify, "stratify") and y is None:
+        if check_flag(self.stratify, "stratify") and y is None:
             raise ValueError("stratify=True requires y to be passed: give the labels.")
-        shuffle = _check_flag(self.shuffle, "shuffle")
+        shuffle = check_flag(self.shuffle, "shuffle")
         rng = random_generator(self.random_state) if shuffle else None
         n = len(X) if hasattr(X, "__len__") else 0
         if n < self.n_splits:
@@ -447,35 +408,21 @@ def _fit_fold(estimator, X, y, loss, fold):
 def cross_validate(estimator, X, y, *, folds=5, loss=squared, workers=1):
     """Return the losses (1/|V_j|) sum_{i in V_j} L(y_i, f_{-j}(x_i)) of folds j = 1, ..., k.
 
-    f_{-j} is the estimator fitted without the rows V_j of fold j.
+    f_{-j} is the estimator fitted without the rows of fold j; the result is a ``CrossValidation``.
+
+    Book: model-selection-k-fold-cv. Stone (1974), Geisser (1975).
 
     Parameters
     ----------
     estimator : object with ``fit(X, y)`` and ``predict(X)``
         It is not changed.
-    X : array of shape (n, d)
-    y : array of shape (n,)
-        Targets or labels.
+    X, y : arrays of shape (n, d) and (n,)
+        Targets or labels y.
     folds : int, splitter such as ``KFold``, or list of pairs (train, validation)
         An int k stands for k consecutive blocks; ``KFold`` and ``k_fold`` shuffle or stratify.
     loss : callable
         L(y, f), elementwise, e.g. ``decision_theory.squared`` or ``zero_one``.
-    workers : int or map-like callable
-        The fits are independent; the result is the same for every number of workers.
-
-    Returns
-    -------
-    CrossValidation
-
-    Raises
-    ------
-    ValueError
-        If k is not from 2 to n, X or y hold NaN, a fold trains on what it validates, or the
-        estimator lacks ``fit`` or ``predict``.
-
-    References
-    ----------
-    Book: model-selection-k-fold-cv. Stone (1974), Geisser (1975).
+    workers : see ``mllib.core``
 
     Examples
     --------
@@ -486,7 +433,7 @@ def cross_validate(estimator, X, y, *, folds=5, loss=squared, workers=1):
     """
     X, y = _check_sample(X, y)
     folds = _resolve_folds(folds, X, y)
-    fit = partial(_fit_fold, _check_model(estimator), X, y, _check_loss(loss))
+    fit = partial(_fit_fold, _check_model(estimator), X, y, check_callable(loss, "loss"))
     losses, train_losses = np.array(map_over(fit, folds, workers)).T
     return CrossValidation(losses, train_losses, np.array([len(f.validation) for f in folds]))
 
@@ -500,23 +447,9 @@ def _score_fold(estimator, X, y, fold):
 def cross_val_score(estimator, X, y, *, folds=5, workers=1):
     """Return the estimator's own ``score`` (R^2 or accuracy) on each fold left out, shape (k,).
 
-    Parameters
-    ----------
-    estimator : object with ``fit``, ``predict`` and ``score``
-    X : array of shape (n, d)
-    y : array of shape (n,)
-    folds, workers
-        As in ``cross_validate``.
+    Parameters are as in ``cross_validate``; the estimator must have the method ``score``.
 
-    References
-    ----------
     Book: model-selection-k-fold-cv.
-
-    Examples
-    --------
-    >>> X = np.arange(6.0)[:, None]
-    >>> cross_val_score(RidgeCV([1e-8]), X, 2 * X[:, 0], folds=3).round(6).tolist()
-    [1.0, 1.0, 1.0]
     """
     X, y = _check_sample(X, y)
     if not callable(getattr(_check_model(estimator), "score", None)):
@@ -526,26 +459,14 @@ def cross_val_score(estimator, X, y, *, folds=5, workers=1):
 
 
 def loocv(estimator, X, y, *, loss=squared, workers=1):
-    """Return the leave-one-out cross-validation of an estimator: k-fold with k = n, by n fits.
+    """Return the leave-one-out ``CrossValidation`` of an estimator: k-fold with k = n, by n fits.
 
-    Parameters
-    ----------
-    estimator, X, y, loss, workers
-        As in ``cross_validate``.
+    Parameters are as in ``cross_validate``.
 
-    References
-    ----------
     Book: model-selection-loocv.
-
-    Examples
-    --------
-    >>> X = np.arange(4.0)[:, None]
-    >>> loocv(RidgeCV([1e-8]), X, 2 * X[:, 0]).losses.shape
-    (4,)
     """
-    return cross_validate(
-        estimator, X, y, folds=len(_check_sample(X, y)[0]), loss=loss, workers=workers
-    )
+    X, y = _check_sample(X, y)
+    return cross_validate(estimator, X, y, folds=len(X), loss=loss, workers=workers)
 
 
 # Functions: choosing -------------------------------------------------------------------------
@@ -581,19 +502,11 @@ def _with_setting(estimator, setting):
 def one_standard_error(means, standard_errors):
     """Return the first index whose mean is at most that of the best plus its standard error.
 
-    min {j : mean_j <= mean_b + se_b} with b = argmin mean. Order the candidates from the simplest
-    to the most complex.
+    min {j : mean_j <= mean_b + se_b} with b = argmin mean, for arrays of shape (m,). Order the
+    candidates from the simplest to the most complex.
 
-    Parameters
-    ----------
-    means, standard_errors : arrays of shape (m,)
-
-    References
-    ----------
     Book: model-selection-one-standard-error. Breiman, Friedman, Olshen and Stone (1984, sec. 3.4).
 
-    Examples
-    --------
     >>> one_standard_error([3.0, 1.2, 1.0, 1.1], [0.3, 0.3, 0.3, 0.3])
     1
     """
@@ -608,10 +521,12 @@ def one_standard_error(means, standard_errors):
 
 
 def grid_search(estimator, grid, X, y, *, folds=5, loss=squared, rule="min", workers=1):
-    """Choose among settings of an estimator by cross-validation on the same folds.
+    """Return the ``Search`` among settings of an estimator, by cross-validation on the same folds.
 
     The choice is argmin_m (1/k) sum_j L_mj, the first at a tie, or for ``rule="one-se"`` the first
     candidate within one standard error of that minimum.
+
+    Book: model-selection-hyperparameter, model-selection-one-standard-error.
 
     Parameters
     ----------
@@ -619,19 +534,9 @@ def grid_search(estimator, grid, X, y, *, folds=5, loss=squared, rule="min", wor
     grid : list of dictionaries, or dictionary of lists
         Candidate settings; a dictionary of lists stands for all combinations. For the rule of one
         standard error list them from the simplest to the most complex.
-    X : array of shape (n, d)
-    y : array of shape (n,)
-    folds, loss, workers
+    X, y, folds, loss, workers
         As in ``cross_validate``.
     rule : {"min", "one-se"}
-
-    Returns
-    -------
-    Search
-
-    References
-    ----------
-    Book: model-selection-hyperparameter, model-selection-one-standard-error.
 
     Examples
     --------
@@ -644,7 +549,7 @@ def grid_search(estimator, grid, X, y, *, folds=5, loss=squared, rule="min", wor
     check_choice(rule, "rule", ("min", "one-se"))
     candidates, folds = _candidates(grid), _resolve_folds(folds, X, y)
     models = [_with_setting(_check_model(estimator), setting) for setting in candidates]
-    fit = partial(_fit_one, X, y, _check_loss(loss))
+    fit = partial(_fit_one, X, y, check_callable(loss, "loss"))
     pairs = list(itertools.product(models, folds))
     losses = np.array(map_over(fit, pairs, workers)).reshape(len(models), len(folds))
     return _choose(candidates, losses, rule)
@@ -671,7 +576,9 @@ def nested_cross_validate(
     """Cross-validate the whole procedure "search by cross-validation, then fit the winner".
 
     For each outer fold the search sees its training rows only, so that the rows it is judged on
-    have had no part in the choice.
+    have had no part in the choice. The result is a ``NestedCrossValidation``.
+
+    Book: model-selection-nested-cv. Stone (1974), Varma and Simon (2006).
 
     Parameters
     ----------
@@ -681,31 +588,15 @@ def nested_cross_validate(
         The folds that judge.
     inner : int or object with ``split``
         The folds that choose, made anew from each outer training set.
-    workers : int or map-like callable
+    workers : see ``mllib.core``
         Distributes the outer folds.
-
-    Returns
-    -------
-    NestedCrossValidation
-
-    References
-    ----------
-    Book: model-selection-nested-cv. Stone (1974), Varma and Simon (2006).
-
-    Examples
-    --------
-    >>> X = np.arange(8.0)[:, None]
-    >>> nested = nested_cross_validate(
-    ...     RidgeCV(), {"lambdas": [[100.0], [1e-6]]}, X, 2 * X[:, 0], outer=4, inner=3)
-    >>> [search.setting["lambdas"] for search in nested.searches] == [[1e-6]] * 4
-    True
     """
     X, y = _check_sample(X, y)
     check_choice(rule, "rule", ("min", "one-se"))
     outer, candidates = _resolve_folds(outer, X, y, "outer"), _candidates(grid)
     if not (isinstance(inner, (int, np.integer)) or hasattr(inner, "get_n_splits")):
         raise ValueError(f"inner must be a number of folds or a splitter, got {inner!r}.")
-    options = {"folds": inner, "loss": _check_loss(loss), "rule": rule}
+    options = {"folds": inner, "loss": check_callable(loss, "loss"), "rule": rule}
     run = partial(_fit_outer, _check_model(estimator), candidates, X, y, options)
     losses, searches = zip(*map_over(run, outer, workers))
     return NestedCrossValidation(np.array(losses), searches)
@@ -720,23 +611,36 @@ def _fit_outer(estimator, candidates, X, y, options, fold):
 # Functions: ridge regression in closed form --------------------------------------------------
 
 
-def _check_penalty(lam):
-    return check_scalar(lam, "lam", low=0)
+def _svd(Z, rank, lam):
+    """Return U and s of the singular value decomposition of Z, without the s that are 0.
 
-
-def _directions(X, intercept):
-    """Return U and s of the singular value decomposition of X, without the s that are 0.
-
-    With an intercept: of the centred X, and the direction 1/sqrt(n), which no penalty shrinks, as
-    if its s were infinite. In both cases H_lam = U diag(s^2 / (s^2 + lam)) U^T.
+    Of a wide Z they are those of Z Z^T, which is quicker, unless squaring costs digits: an error of
+    eps s_1^2 in the squares changes H by about eps s_1^2 / (s_rank^2 + lam).
     """
-    _check_flag(intercept, "intercept")
-    U, s, _ = svd(X - X.mean(axis=0) if intercept else X, full_matrices=False)
-    keep = s > max(X.shape) * _EPS * max(norm(X.ravel()), np.finfo(float).tiny)
-    U, s = U[:, keep], s[keep]
-    if not intercept:
-        return U, s
-    return np.column_stack([np.full(len(U), len(U) ** -0.5), U]), np.append(np.inf, s)
+    n, d = Z.shape
+    if d > n:
+        s2, U = np.linalg.eigh(Z @ Z.T)
+        s2, U = s2[-rank:], U[:, -rank:]
+        if _EPS * s2[-1] < 1e-10 * (s2[0] + lam):
+            keep = s2 > n * _EPS * s2[-1]
+            return U[:, keep], np.sqrt(s2[keep])
+    U, s, _ = svd(Z, full_matrices=False)
+    keep = s > max(n, d) * _EPS * max(norm(Z.ravel()), np.finfo(float).tiny)
+    return U[:, keep], s[keep]
+
+
+def _directions(X, lam, intercept):
+    """Return U and s with H_lam = U diag(s^2 / (s^2 + lam)) U^T.
+
+    With an intercept they are those of the centred X, and the direction 1/sqrt(n), which no penalty
+    shrinks, as if its s were infinite.
+    """
+    check_scalar(lam, "lam", low=0)
+    if not check_flag(intercept, "intercept"):
+        return _svd(X, min(X.shape), lam)
+    n, d = X.shape
+    U, s = _svd(X - X.mean(axis=0), min(n - 1, d), lam)
+    return np.column_stack([np.full(n, n**-0.5), U]), np.append(np.inf, s)
 
 
 def _factors(s, lam):
@@ -746,34 +650,18 @@ def _factors(s, lam):
 
 
 def hat_matrix(X, lam=0.0, *, intercept=False):
-    """Return H with y_hat = H y for ridge regression, H = X (X^T X + lam I)^{-1} X^T.
+    """Return H with y_hat = H y for ridge regression, H = X (X^T X + lam I)^{-1} X^T, shape (n, n).
 
     With an intercept, which is not penalised, H = 11^T/n + the same matrix of the centred X.
+    Without a penalty it is ``least_squares.projection``.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    lam : float
-        Penalty, at least 0; at 0 this is ``least_squares.projection``.
-    intercept : bool
-
-    Returns
-    -------
-    array of shape (n, n)
-
-    References
-    ----------
     Book: model-selection-hat-matrix.
 
-    Examples
-    --------
     >>> hat_matrix([[1.0], [1.0]], 2.0)
     array([[0.25, 0.25],
            [0.25, 0.25]])
     """
-    X = check_array(X)
-    _check_penalty(lam)
-    U, s = _directions(X, intercept)
+    U, s = _directions(check_array(X), lam, intercept)
     return (U * _factors(s, lam)) @ U.T
 
 
@@ -782,24 +670,12 @@ def effective_df(X, lam=0.0, *, intercept=False):
 
     The s_j are the singular values of X, or of the centred X if there is an intercept.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    lam : float
-    intercept : bool
-
-    References
-    ----------
     Book: model-selection-hat-matrix.
 
-    Examples
-    --------
     >>> effective_df(np.eye(3), 1.0)
     1.5
     """
-    X = check_array(X)
-    _check_penalty(lam)
-    return float(_factors(_directions(X, intercept)[1], lam).sum())
+    return float(_factors(_directions(check_array(X), lam, intercept)[1], lam).sum())
 
 
 def _residuals_and_leverages(U, f, y):
@@ -807,40 +683,31 @@ def _residuals_and_leverages(U, f, y):
     return y - U @ (f * (U.T @ y)), U**2 @ f
 
 
-def _level(y, intercept):
-    return y.mean() if intercept else 0.0  # an intercept fits it, so y - H y loses digits to it
-
-
 def _linear_fit(X, y, lam, intercept):
     """Check the arguments of a fit and return its residuals and leverages."""
     X, y = _check_regression(X, y)
-    _check_penalty(lam)
-    U, s = _directions(X, intercept)
-    return _residuals_and_leverages(U, _factors(s, lam), y - _level(y, intercept))
+    U, s = _directions(X, lam, intercept)
+    if intercept:
+        y = y - y.mean()  # the intercept fits it, and y - H y would lose digits to it
+    return _residuals_and_leverages(U, _factors(s, lam), y)
 
 
 def _loo(residuals, leverages):
-    room, n = 1 - leverages, leverages.shape[-1]
-    if (room <= 64 * n * _EPS).any():
+    room = 1 - leverages
+    if (room <= 64 * len(room) * _EPS).any():
+        row = np.argwhere(room == room.min())[0, 0]
         raise ValueError(
-            f"row {int(np.argmin(room)) % n} of X has leverage 1, so its fit without itself is not "
-            f"determined: use lam > 0 or drop columns."
+            f"row {row} of X has leverage 1, so its fit without itself is not determined: use "
+            f"lam > 0 or drop columns."
         )
     return residuals / room
 
 
 def _gcv(residuals, leverages):
-    room = 1 - leverages.mean(axis=-1)
-    if (room <= 64 * leverages.shape[-1] * _EPS).any():
+    room = 1 - leverages.mean(axis=0)
+    if (room <= 64 * len(leverages) * _EPS).any():
         raise ValueError("Tr H = n, so that GCV is 0/0: use lam > 0 or drop columns.")
-    return np.mean(residuals**2, axis=-1) / room**2
-
-
-def _score(criterion, residuals, leverages):
-    """Return LOOCV or GCV of one fit, or of several in rows."""
-    if criterion == "gcv":
-        return _gcv(residuals, leverages)
-    return np.mean(_loo(residuals, leverages) ** 2, axis=-1)
+    return np.mean(residuals**2, axis=0) / room**2
 
 
 def loo_residuals(X, y, lam=0.0, *, intercept=False):
@@ -848,27 +715,15 @@ def loo_residuals(X, y, lam=0.0, *, intercept=False):
 
     f_{-i} minimises ||y - X w||^2 + lam ||w||^2 over the sample without row i.
 
+    Book: model-selection-loocv-shortcut. Allen (1974), Golub, Heath and Wahba (1979).
+
     Parameters
     ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
+    X, y : arrays of shape (n, d) and (n,)
     lam : float
-        The same penalty in every refit, at least 0.
+        The same penalty in every refit, at least 0, and positive if some h_ii = 1 without it.
     intercept : bool
         Whether an unpenalised intercept is fitted too.
-
-    Returns
-    -------
-    array of shape (n,)
-
-    Raises
-    ------
-    ValueError
-        If some h_ii = 1.
-
-    References
-    ----------
-    Book: model-selection-loocv-shortcut. Allen (1974), Golub, Heath and Wahba (1979).
 
     Examples
     --------
@@ -881,75 +736,45 @@ def loo_residuals(X, y, lam=0.0, *, intercept=False):
 def loocv_ridge(X, y, lam=0.0, *, intercept=False):
     """Return LOOCV(lam) = (1/n) sum_i ((y_i - y_hat_i) / (1 - h_ii))^2, from one fit.
 
-    Parameters
-    ----------
-    X, y, lam, intercept
-        As in ``loo_residuals``.
+    Parameters are as in ``loo_residuals``.
 
-    References
-    ----------
     Book: model-selection-loocv-shortcut.
 
-    Examples
-    --------
     >>> round(loocv_ridge([[1.0], [1.0], [1.0]], [0.0, 3.0, 6.0]), 4)
     13.5
     """
-    return float(_score("loo", *_linear_fit(X, y, lam, intercept)))
+    return float(np.mean(loo_residuals(X, y, lam, intercept=intercept) ** 2))
 
 
 def gcv_ridge(X, y, lam=0.0, *, intercept=False):
     """Return GCV(lam) = MSE / (1 - Tr(H_lam) / n)^2, MSE = (1/n) sum_i (y_i - y_hat_i)^2.
 
-    Parameters
-    ----------
-    X, y, lam, intercept
-        As in ``loo_residuals``.
+    Parameters are as in ``loo_residuals``.
 
-    References
-    ----------
     Book: model-selection-gcv. Golub, Heath and Wahba (1979).
 
-    Examples
-    --------
     >>> round(gcv_ridge([[1.0], [1.0], [1.0]], [0.0, 3.0, 6.0]), 4)
     13.5
     """
-    return float(_score("gcv", *_linear_fit(X, y, lam, intercept)))
+    return float(_gcv(*_linear_fit(X, y, lam, intercept)))
 
 
-def _check_search(X, y, lambdas, criterion):
-    X, y = _check_regression(X, y)
-    check_choice(criterion, "criterion", ("loo", "gcv"))
-    lambdas = check_vector(lambdas, "lambdas")
-    if lambdas.size == 0:
-        raise ValueError("lambdas has no candidates: give at least one penalty.")
-    if (lambdas < 0).any():
-        raise ValueError(f"lambdas must not be negative, the smallest is {lambdas.min():.3g}.")
-    return X, y, lambdas
-
-
-def ridge_search(X, y, lambdas, *, criterion="loo", intercept=True):
-    """Return LOOCV or GCV at each penalty, and the penalty that minimises it.
+def ridge_search(X, y, lambdas, *, criterion="loo", intercept=True, sample_weight=None):
+    """Return LOOCV or GCV at each penalty, and the penalty that minimises it, as a ``RidgeSearch``.
 
     One singular value decomposition serves all penalties: n d^2 operations once and n d for each.
 
+    Book: model-selection-loocv-shortcut, model-selection-gcv.
+
     Parameters
     ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
+    X, y : arrays of shape (n, d) and (n,)
     lambdas : array of shape (m,)
         Candidates, at least one, none negative.
     criterion : {"loo", "gcv"}
     intercept : bool
-
-    Returns
-    -------
-    RidgeSearch
-
-    References
-    ----------
-    Book: model-selection-loocv-shortcut, model-selection-gcv.
+    sample_weight : array of shape (n,), optional
+        Copies of each row, of which "loo" leaves out one at a time: then 0 or at least 1.
 
     Examples
     --------
@@ -957,67 +782,35 @@ def ridge_search(X, y, lambdas, *, criterion="loo", intercept=True):
     >>> ridge_search(X, 2 * X[:, 0], [10.0, 1.0, 0.0]).lam
     0.0
     """
-    X, y, lambdas = _check_search(X, y, lambdas, criterion)
-    U, s = _directions(X, intercept)
-    y, F = y - _level(y, intercept), [_factors(s, lam) for lam in lambdas]
-    scores = [_score(criterion, *_residuals_and_leverages(U, f, y)) for f in F]
-    return RidgeSearch(lambdas, np.array(scores), np.sum(F, axis=1), int(np.argmin(scores)))
-
-
-def _fast_search(X, y, lambdas, criterion, intercept):
-    """Return what ``ridge_search`` does, from the eigenvectors of the smaller Gram matrix.
-
-    Squaring X costs digits: an error of eps s_1^2 in the eigenvalues changes H by about
-    eps s_1^2 / (s_k^2 + lam), where s_k is the last one. Where that matters the singular values
-    are worth their time. As many penalties as fit a cache are scored in one product.
-    """
-    X, y, lambdas = _check_search(X, y, lambdas, criterion)
-    (n, d), plain = X.shape, {"criterion": criterion, "intercept": intercept}
-    Z, t = centre(X, y)[:2] if intercept else (X, y)
-    with np.errstate(over="ignore", invalid="ignore"):
-        K = Z.T @ Z if d <= n else Z @ Z.T
-    if not np.isfinite(K).all():
-        return ridge_search(X, y, lambdas, **plain)
-    s2, V = np.linalg.eigh(K)
-    s2, V = s2[-min(d, n - intercept) :], V[:, -min(d, n - intercept) :]  # no further s is not 0
-    if not _EPS * s2[-1] < 1e-10 * (s2[0] + lambdas.min()):
-        return ridge_search(X, y, lambdas, **plain)
-    keep = s2 > n * _EPS * s2[-1]
-    s, V = np.sqrt(s2[keep]), V[:, keep]
-    U = Z @ (V / s) if d <= n else V
-    F, c, U2, scores = _factors(s, lambdas[:, None]), U.T @ t, U**2, []
-    for f in np.array_split(F, min(len(F), -(-len(F) * n // 2**15))):
-        residuals, leverages = t - (f * c) @ U.T, f @ U2.T + intercept / n
-        scores.append(_score(criterion, residuals, leverages))
-    scores, df = np.concatenate(scores), F.sum(axis=1) + intercept
-    return RidgeSearch(lambdas, scores, df, int(np.argmin(scores)))
-
-
-def _weighted_search(X, y, s, lambdas, criterion, intercept):
-    """Return what ``ridge_search`` does for s_i copies of row i, without making them.
-
-    The fit to the rows sqrt(s_i) (x_i, y_i) is that of the copies; of its leverages and residuals
-    a copy has the shares 1 / s_i and 1 / sqrt(s_i).
-    """
-    X, y, lambdas = _check_search(X, y, lambdas, criterion)
-    if criterion == "loo" and ((s > 0) & (s < 1)).any():
+    X, y = _check_regression(X, y, min_samples=2)
+    check_choice(criterion, "criterion", ("loo", "gcv"))
+    intercept = check_flag(intercept, "intercept")
+    lambdas = check_vector(lambdas, "lambdas")
+    if lambdas.size == 0:
+        raise ValueError("lambdas has no candidates: give at least one penalty.")
+    if (lambdas < 0).any():
+        raise ValueError(f"lambdas must not be negative, the smallest is {lambdas.min():.3g}.")
+    w = check_sample_weight(sample_weight, len(X), ones=True)
+    if criterion == "loo" and ((w > 0) & (w < 1)).any():
         raise ValueError(
             "sample_weight must be 0 or at least 1 for criterion='loo', which leaves out one copy "
             "of a row: multiply the weights and lambdas by one number, or take criterion='gcv'."
         )
-    Z, t = weighted_rows(X, y, s, bool(intercept))[:2]
-    s, total = s[s > 0], s.sum()
-    U, values = _directions(Z, False)
-    scores, df = [], []
-    for lam in lambdas:
-        f = _factors(values, lam)
-        r, h = t - U @ (f * (U.T @ t)), U**2 @ f + intercept * s / total
-        if criterion == "gcv":
-            scores.append(_gcv(r * np.sqrt(len(s) / total), h * len(s) / total))
-        else:
-            scores.append(s @ _loo(r / np.sqrt(s), h / s) ** 2 / total)
-        df.append(h.sum())
-    return RidgeSearch(lambdas, np.array(scores), np.array(df), int(np.argmin(scores)))
+    if sample_weight is None:
+        Z, t = centre(X, y)[:2] if intercept else (X, y)
+    else:
+        Z, t = weighted_rows(X, y, w, intercept)[:2]
+    w, n = w[w > 0], w.sum()
+    U, s = _svd(Z, min(len(Z) - intercept, Z.shape[1]), lambdas.min())
+    F = np.column_stack([_factors(s, lam) for lam in lambdas])
+    R, H = _residuals_and_leverages(U, F, t[:, None])  # a column for each penalty
+    w = w[:, None]
+    H += intercept * w / n
+    if criterion == "gcv":
+        scores = _gcv(R * np.sqrt(len(w) / n), H * len(w) / n)
+    else:  # of a row's leverage and residual a copy has the shares 1 / w and 1 / sqrt(w)
+        scores = np.sum(w * _loo(R / np.sqrt(w), H / w) ** 2, axis=0) / n
+    return RidgeSearch(lambdas, scores, F.sum(axis=0) + intercept, int(np.argmin(scores)))
 
 
 # Functions: evidence and its approximation ---------------------------------------------------
@@ -1026,21 +819,11 @@ def _weighted_search(X, y, s, lambdas, criterion, intercept):
 def bic(log_likelihood, q, n):
     """Return log p(D | theta_ML) - (q/2) log n, to be maximised.
 
-    Parameters
-    ----------
-    log_likelihood : float
-        The largest log-likelihood of the model, in nats.
-    q : int
-        Number of free parameters.
-    n : int
-        Number of samples.
+    It takes the largest log-likelihood of the model in nats, the number of free parameters and the
+    number of samples.
 
-    References
-    ----------
     Book: model-selection-bic. Schwarz (1978). Others multiply by -2 and minimise.
 
-    Examples
-    --------
     >>> round(bic(-10.0, 2, 100), 4)
     -14.6052
     """
@@ -1053,22 +836,11 @@ def bic(log_likelihood, q, n):
 def bic_linear(X, y, *, sigma2=None):
     """Return the BIC of linear regression: its largest log-likelihood - (q/2) log n.
 
-    q is the number of columns of X, plus 1 if sigma^2 is estimated.
+    X of shape (n, q) has linearly independent columns, the ones included if there is an intercept;
+    q is their number, plus 1 if the noise variance sigma2 is estimated and not given.
 
-    Parameters
-    ----------
-    X : array of shape (n, q)
-        Linearly independent columns, the ones included if there is an intercept.
-    y : array of shape (n,)
-    sigma2 : float, optional
-        Noise variance where it is known.
-
-    References
-    ----------
     Book: model-selection-bic-linear. Schwarz (1978).
 
-    Examples
-    --------
     >>> round(bic_linear([[1.0], [1.0]], [-1.0, 1.0]), 4)
     -3.531
     """
@@ -1090,19 +862,11 @@ def bic_linear(X, y, *, sigma2=None):
 def laplace_log_evidence(log_joint, A):
     """Return log p(D, theta_0) + (q/2) log 2 pi - (1/2) log det A, Laplace's approximation.
 
-    Parameters
-    ----------
-    log_joint : float
-        log p(D | theta_0) + log p(theta_0) at the mode theta_0.
-    A : array of shape (q, q)
-        Minus the Hessian of the log-joint at theta_0, positive definite.
+    ``log_joint`` is log p(D | theta_0) + log p(theta_0) at the mode theta_0, A of shape (q, q)
+    minus its Hessian there, positive definite.
 
-    References
-    ----------
     Book: model-selection-laplace. Laplace (1774), Tierney and Kadane (1986).
 
-    Examples
-    --------
     >>> laplace_log_evidence(-0.5 * np.log(2 * np.pi), [[1.0]])
     0.0
     """
@@ -1125,6 +889,8 @@ class RidgeCV(Regressor):
     A whole weight s_i counts a row that often, and one copy of it is left out at a time: with "loo"
     a weight is 0 or at least 1.
 
+    Book: model-selection-loocv-shortcut, model-selection-gcv.
+
     Parameters
     ----------
     lambdas : list of float
@@ -1143,10 +909,6 @@ class RidgeCV(Regressor):
     coef_ : array of shape (d,)
     intercept_ : float
 
-    References
-    ----------
-    Book: model-selection-loocv-shortcut, model-selection-gcv.
-
     Examples
     --------
     >>> RidgeCV([0.0, 10.0]).fit([[0.0], [1.0], [2.0], [4.0]], [0.0, 2.0, 4.0, 8.0]).lambda_
@@ -1161,18 +923,14 @@ class RidgeCV(Regressor):
     def fit(self, X, y=None, sample_weight=None):
         """Choose the penalty, fit with it on all rows, and return self."""
         begin_fit(self, X)
-        X, y = check_array(X, min_samples=2), check_targets(y, "RidgeCV")
-        intercept = _check_flag(self.fit_intercept, "fit_intercept")
-        s = check_sample_weight(sample_weight, len(X))
-        if s is None:
-            search = _fast_search(X, y, self.lambdas, self.criterion, intercept)
-        else:
-            search = _weighted_search(X, y, s, self.lambdas, self.criterion, intercept)
+        y, intercept = check_targets(y, "RidgeCV"), bool(self.fit_intercept)
+        options = {"criterion": self.criterion, "intercept": intercept}
+        search = ridge_search(X, y, self.lambdas, sample_weight=sample_weight, **options)
         self.lambda_, self.scores_, self.df_ = search.lam, search.scores, search.df
         model = Ridge(search.lam, intercept) if search.lam > 0 else LinearRegression(intercept)
-        model.fit(X, y, s)
+        model.fit(X, y, sample_weight)
         self.coef_, self.intercept_ = model.coef_, model.intercept_
-        self.n_features_in_ = X.shape[1]
+        self.n_features_in_ = model.n_features_in_
         return self
 
     def predict(self, X):
