@@ -17,6 +17,8 @@ from mllib.core.arrays import (
     check_array,
     check_result,
     check_sample_weight,
+    check_size,
+    check_target_length,
     check_targets,
     check_vector,
 )
@@ -28,10 +30,7 @@ from mllib.core.estimators import (
     check_fitted,
     check_parameters,
 )
-from mllib.core.numerics import (
-    centred_columns,
-    weighted_rows,
-)
+from mllib.core.numerics import centred_columns, weighted_rows
 from mllib.core.scalars import check_rng, check_scalar
 from mllib.core.tables import keep_names
 
@@ -113,30 +112,14 @@ class RegressionStatistics:
 
 def _check_sample(X, y):
     X = check_array(X)
-    return X, check_vector(y, "y", length=len(X))
+    return X, check_size(check_vector(y, "y", length=len(X)), "y")
 
 
 def simple_fit(x, y):
-    """Return the line that minimises sum_i (y_i - w x_i - b)^2.
+    """Return the line that minimises sum_i (y_i - w x_i - b)^2; a ``Line``.
 
-    w = Cov(x, y) / Var(x) and b = mean(y) - w mean(x).
+    w = Cov(x, y) / Var(x) and b = mean(y) - w mean(x), of x and y of shape (n,).
 
-    Parameters
-    ----------
-    x, y : arrays of shape (n,)
-        Inputs, not all equal, and targets.
-
-    Returns
-    -------
-    Line
-
-    Raises
-    ------
-    ValueError
-        If all x are equal, or x and y differ in length.
-
-    References
-    ----------
     Book: least-squares-simple-regression.
 
     Examples
@@ -144,36 +127,20 @@ def simple_fit(x, y):
     >>> simple_fit([0.0, 1.0, 2.0], [1.0, 3.0, 5.0])
     Line(w=2.0, b=1.0)
     """
-    x = check_vector(x, "x")
-    y = check_vector(y, "y", length=len(x))
+    x = check_size(check_vector(x, "x"), "x")
+    y = check_size(check_vector(y, "y", length=len(x)), "y")
     if len(x) == 0 or x.min() == x.max():
         raise ValueError("x must hold at least two different values: observe another input.")
     dx, dy = x - x.mean(), y - y.mean()
-    u = dx / np.abs(dx).max()  # a multiple of dx whose square neither overflows nor vanishes
-    w = (u @ dy) / (u @ dx)  # (eq-least-squares-slope)
+    w = (dx @ dy) / (dx @ dx)  # (eq-least-squares-slope)
     return Line(float(w), float(y.mean() - w * x.mean()))
 
 
 def normal_equations(X, y):
     """Return the w that solves X^T X w = X^T y, by a Cholesky factor of X^T X.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-        Of full column rank; use ``add_intercept`` for an offset.
-    y : array of shape (n,)
+    X of shape (n, d) must have full column rank; use ``add_intercept`` for an offset.
 
-    Returns
-    -------
-    array of shape (d,)
-
-    Raises
-    ------
-    ValueError
-        If the columns of X are linearly dependent up to rounding.
-
-    References
-    ----------
     Book: least-squares-normal-equations.
 
     Examples
@@ -182,55 +149,38 @@ def normal_equations(X, y):
     array([1., 2.])
     """
     X, y = _check_sample(X, y)
-    units = np.abs(X).max(axis=0)
-    units[units == 0] = 1.0  # such a column is found by the factorisation
-    factor, rcond = _gram_factor(X / units)
-    if rcond < len(units) * _EPS:
+    factor, norms, rcond = _gram_factor(X)
+    if rcond < len(norms) * _EPS:
         raise ValueError(
             "X must have linearly independent columns: drop the redundant ones, or use "
             "least_squares, which returns the shortest of all solutions."
         )
-    return cho_solve(factor, (X / units).T @ y) / units  # (eq-least-squares-normal)
+    return cho_solve(factor, X.T @ y / norms) / norms  # (eq-least-squares-normal)
 
 
-def _gram_factor(Z, norms=None):
-    """Return a Cholesky factor of Z^T Z and an estimate of 1 / kappa(Z^T Z); 0 where it fails.
+def _gram_factor(Z):
+    """Return a Cholesky factor of the Gram matrix of Z's columns divided by their lengths, these.
 
-    With ``norms``, of the columns divided by them.
+    Third comes an estimate of 1 / kappa of that matrix, which is 0 where there is no factor.
     """
-    gram = Z.T @ Z if norms is None else (Z.T @ Z) / np.outer(norms, norms)
+    norms = np.sqrt(np.einsum("ij,ij->j", Z, Z))
+    norms[norms == 0] = 1.0  # such a column is found by the factorisation
+    gram = (Z.T @ Z) / np.outer(norms, norms)
     try:
         factor = cho_factor(gram, lower=True, check_finite=False)
     except LinAlgError:
-        return None, 0.0
+        return None, norms, 0.0
     rcond, _ = dpocon(factor[0], np.abs(gram).sum(axis=0).max(), uplo="L")
-    return factor, float(rcond)
+    return factor, norms, float(rcond)
 
 
 def pinv(X, *, rtol=None):
-    """Return the pseudo-inverse X^+ = V diag(1/s_j) U^T, with the s_j > 0 only.
+    """Return the pseudo-inverse X^+ = V diag(1/s_j) U^T, with the s_j > 0 only, shape (d, n).
 
     X^+ y is the shortest of the w that minimise ||y - X w||; with full column rank
-    X^+ = (X^T X)^{-1} X^T.
+    X^+ = (X^T X)^{-1} X^T. Singular values at most rtol times the largest count as 0; by default
+    rtol is max(n, d) times the rounding unit 2.2e-16.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    rtol : float, optional
-        Singular values at most rtol times the largest count as 0; by default max(n, d) times the
-        rounding unit 2.2e-16.
-
-    Returns
-    -------
-    array of shape (d, n)
-
-    Raises
-    ------
-    ValueError
-        If X is not a finite matrix.
-
-    References
-    ----------
     Book: least-squares-pseudo-inverse. Penrose (1955).
 
     Examples
@@ -247,34 +197,17 @@ def _svd_of_rank(X, rtol=None):
     """Return U, s and V^T of the singular values that are not 0 up to rounding."""
     U, s, Vt = svd(X, full_matrices=False, check_finite=False)
     rtol = max(X.shape) * _EPS if rtol is None else check_scalar(rtol, "rtol", low=0)
-    keep = s > max(rtol * s[0], np.finfo(float).tiny)  # the inverse of a smaller one overflows
+    keep = s > rtol * s[0]
     return U[:, keep], s[keep], Vt[keep]
 
 
 def least_squares(X, y, *, intercept=False):
     """Return the shortest w that minimises ||y - X w||^2, or ||y - X w - b||^2 with an offset.
 
-    The offset is free: centre the columns and y, solve for w, and put b = mean(y) - w^T mean(x).
+    The offset of ``intercept`` is free: centre the columns and y, solve for w, and put
+    b = mean(y) - w^T mean(x). X of shape (n, d) may have any rank, and n may be smaller than d; a
+    constant column gets weight 0 beside an offset. The answer is a ``LeastSquaresFit``.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-        Any rank, and n may be smaller than d; a constant column gets weight 0 beside an offset.
-    y : array of shape (n,)
-    intercept : bool
-        Whether the model has an offset b.
-
-    Returns
-    -------
-    LeastSquaresFit
-
-    Raises
-    ------
-    ValueError
-        If X or y is not finite, or their lengths differ.
-
-    References
-    ----------
     Book: least-squares-svd-least-squares, least-squares-minimum-norm.
 
     Examples
@@ -313,36 +246,35 @@ def _without_units(Z, y, w, s):
     w and s are returned as they are.
     """
     n, d = Z.shape
-    with np.errstate(over="ignore"):
-        norms = np.linalg.norm(Z, axis=0) if n >= d else np.zeros(d)
-    if not 0 < norms.min() <= norms.max() < np.inf:
+    norms = np.linalg.norm(Z, axis=0)
+    if n < d or not norms.all():
         return w, s
     units = np.exp2(np.round(np.log2(norms)))  # powers of two, which cost no digit
     v, _, rank, values = lstsq(Z / units, y, cond=n * _EPS, check_finite=False)
     return (v / units, values) if rank == d else (w, s)
 
 
-def _least_squares_by_gram(Z, y, centred=False):
+def _shortest(Z, y, rtol):
+    """Return the shortest solution and the singular values that are not 0 up to rounding."""
+    w, _, rank, s = lstsq(Z, y, cond=rtol, check_finite=False)
+    return (w, s) if rank == Z.shape[1] else _without_units(Z, y, w, s[:rank])
+
+
+def _least_squares_by_gram(Z, y):
     """Return the shortest solution and the rank, by the Gram matrix where that loses no accuracy.
 
     The Gram matrix of the columns, scaled to length 1, is factorised, and one step of refinement
     w <- w + (Z^T Z)^{-1} Z^T (y - Z w) removes the error of order kappa^2 of the factorisation.
     That is safe up to kappa^2 = 1e8. Beyond, and wherever the rank might be below d, the
-    singular value decomposition takes over, as LAPACK's gelsd, if need be of columns of one length.
+    singular value decomposition takes over.
     """
     n, d = Z.shape
-    norms = np.sqrt(np.einsum("ij,ij->j", Z, Z))
-    if n >= d and 0 < norms.min() <= norms.max() < np.inf:
-        factor, rcond = _gram_factor(Z, norms)
-        if rcond > 1e-8 and rcond * norms.min() / norms.max() > 10 * n * _EPS:
-            w = cho_solve(factor, Z.T @ y / norms, check_finite=False) / norms
-            w += cho_solve(factor, Z.T @ (y - Z @ w) / norms, check_finite=False) / norms
-            return w, d
-    if centred:
-        Z = Z - Z.mean(axis=0)  # what rounding leaves of a mean counts as rank
-    w, _, rank, s = lstsq(Z, y, cond=max(n, d) * _EPS, check_finite=False)
-    if rank < d:
-        w, s = _without_units(Z, y, w, s[:rank])
+    factor, norms, rcond = _gram_factor(Z) if n >= d else (None, None, 0.0)
+    if rcond > 1e-8:
+        w = cho_solve(factor, Z.T @ y / norms, check_finite=False) / norms
+        w += cho_solve(factor, Z.T @ (y - Z @ w) / norms, check_finite=False) / norms
+        return w, d
+    w, s = _shortest(Z, y, max(n, d) * _EPS)
     return w, len(s)
 
 
@@ -352,22 +284,14 @@ def regression_statistics(X, y, *, intercept=True, weights=None):
     R holds the products R^T R = sum_i (z_i - m)(z_i - m)^T without the loss of digits that
     forming them would cost. Statistics of disjoint sets of rows add with ``+``.
 
+    Book: scaling-out-merge. Demmel, Grigori, Hoemmen and Langou (2012).
+
     Parameters
     ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
+    X, y : arrays of shape (n, d) and (n,)
     intercept : bool
         Whether the model has an offset; without one the rows are taken as they are, with m = 0.
-    weights : array of shape (n,), optional
-        How often each row counts.
-
-    Returns
-    -------
-    RegressionStatistics
-
-    References
-    ----------
-    Book: scaling-out-merge. Demmel, Grigori, Hoemmen and Langou (2012).
+    weights : array of shape (n,), optional; how often each row counts
 
     Examples
     --------
@@ -406,17 +330,8 @@ def solve_statistics(statistics, lam=0.0):
 
     With R = (A r; 0 rho) the sum is ||r - A w||^2 + rho^2 at the best b = mean y - w^T mean x.
 
-    Parameters
-    ----------
-    statistics : RegressionStatistics
-    lam : float
-        At least 0; for 0 the shortest minimiser is returned.
-
-    Returns
-    -------
-    LeastSquaresFit
-        ``residuals`` are those of the d or 2 d rows that were solved with; ``rss`` is over all
-        data, without the penalty.
+    For lam = 0 it is the shortest minimiser. Of the ``LeastSquaresFit`` the ``residuals`` are those
+    of the d or 2 d rows that were solved with; ``rss`` is over all data, without the penalty.
     """
     check_scalar(lam, "lam", low=0)
     if not statistics.n > 0:
@@ -426,11 +341,7 @@ def solve_statistics(statistics, lam=0.0):
     B, t = A, r
     if lam > 0:
         B, t = np.vstack([A, np.sqrt(lam) * np.eye(d)]), np.append(r, np.zeros(d))
-    cond = max(statistics.n, d) * _EPS
-    w, _, rank, s = lstsq(B, t, cond=cond, check_finite=False)
-    s = s[:rank]
-    if rank < d:
-        w, s = _without_units(B, t, w, s)
+    w, s = _shortest(B, t, max(statistics.n, d) * _EPS)
     b = float(statistics.mean[d] - w @ statistics.mean[:d])
     condition = float(s[0] / s[-1]) if s.size else 1.0
     rss = float(np.sum((r - A @ w) ** 2) + rho**2)
@@ -441,7 +352,8 @@ def regression_chunk(chunk, intercept=True):
     """Return ``regression_statistics`` of a chunk (X, y) or (X, y, sample_weight), after checks."""
     X, y, s = chunk_parts(chunk, ("X", "y", "sample_weight"), 2)
     X = check_array(X)
-    y = check_vector(check_targets(y, "the regression"), "y", length=len(X))
+    y = check_targets(y, "the regression")
+    check_target_length(X, y)
     s = check_sample_weight(s, len(X), chunk=True)
     return regression_statistics(X, y, intercept=bool(intercept), weights=s)
 
@@ -451,16 +363,6 @@ def projection(X):
 
     With full column rank H = X (X^T X)^{-1} X^T. H is symmetric, H H = H, and trace H = rank X.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-
-    Returns
-    -------
-    array of shape (n, n)
-
-    References
-    ----------
     Book: least-squares-projection.
 
     Examples
@@ -476,17 +378,6 @@ def projection(X):
 def leverages(X):
     """Return h_i = H_ii, the weight of y_i in its own prediction; they add up to rank X.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-
-    Returns
-    -------
-    array of shape (n,)
-        Each between 0 and 1, but for rounding.
-
-    References
-    ----------
     Book: least-squares-projection.
 
     Examples
@@ -499,27 +390,10 @@ def leverages(X):
 
 
 def covariance(X, sigma2=1.0):
-    """Return Cov(w) = sigma^2 (X^T X)^{-1} for the least-squares weights w.
+    """Return Cov(w) = sigma^2 (X^T X)^{-1} for the least-squares weights w, shape (d, d).
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-        Of full column rank.
-    sigma2 : float
-        Variance of the noise of one observation, in squared units of y.
+    X has full column rank; sigma2 is the variance of the noise, in squared units of y.
 
-    Returns
-    -------
-    array of shape (d, d)
-
-    Raises
-    ------
-    ValueError
-        If the columns of X are dependent: then the weights are not determined. Also if X is so
-        small that the inverse of its squares overflows.
-
-    References
-    ----------
     Book: least-squares-ls-covariance.
 
     Examples
@@ -536,29 +410,18 @@ def covariance(X, sigma2=1.0):
             "X must have linearly independent columns: drop the redundant ones, without that the "
             "weights are not determined and have no covariance."
         )
-    if s[-1] ** 2 < np.finfo(float).tiny:
-        raise ValueError("X is too small to be squared: divide it by a smaller unit.")
-    return sigma2 * ((Vt.T / s**2) @ Vt)  # (eq-least-squares-covariance)
+    return check_result(sigma2 * ((Vt.T / s**2) @ Vt), "X")  # (eq-least-squares-covariance)
 
 
 def log_likelihood(X, y, w, sigma2):
     """Return l(w, sigma^2) = -(n/2) log(2 pi sigma^2) - ||y - X w||^2 / (2 sigma^2), in nats.
 
+    Book: least-squares-ls-is-mle.
+
     Parameters
     ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
-    w : array of shape (d,)
-    sigma2 : float
-        Variance of the noise, positive.
-
-    Returns
-    -------
-    float
-
-    References
-    ----------
-    Book: least-squares-ls-is-mle.
+    X, y, w : arrays of shape (n, d), (n,) and (d,)
+    sigma2 : float; variance of the noise, positive
 
     Examples
     --------
@@ -573,23 +436,15 @@ def log_likelihood(X, y, w, sigma2):
 
 
 def linear_gaussian(X, w, sigma, rng):
-    """Return y = X w + epsilon with independent epsilon_i ~ N(0, sigma^2).
+    """Return y = X w + epsilon with independent epsilon_i ~ N(0, sigma^2); an array of shape (n,).
+
+    Book: least-squares-gaussian-noise-model.
 
     Parameters
     ----------
-    X : array of shape (n, d)
-    w : array of shape (d,)
-    sigma : float
-        Standard deviation of the noise, in units of y.
+    X, w : arrays of shape (n, d) and (d,)
+    sigma : float; standard deviation of the noise, in units of y
     rng : numpy.random.Generator
-
-    Returns
-    -------
-    array of shape (n,)
-
-    References
-    ----------
-    Book: least-squares-gaussian-noise-model.
 
     Examples
     --------
@@ -605,19 +460,6 @@ def linear_gaussian(X, w, sigma, rng):
 def mse_and_gradient(w, X, y):
     """Return (1/n) ||y - X w||^2 and its gradient (2/n) X^T (X w - y).
 
-    Parameters
-    ----------
-    w : array of shape (d,)
-    X : array of shape (n, d)
-    y : array of shape (n,)
-
-    Returns
-    -------
-    value : float
-    gradient : array of shape (d,)
-
-    References
-    ----------
     Book: least-squares-ls-gradient-descent.
 
     Examples
@@ -634,26 +476,8 @@ def polynomial_features(X, degree):
     """Return all monomials of the columns of X up to a degree, the constant 1 first.
 
     For one input x the row is (1, x, ..., x^r); for two and r = 2 it is
-    (1, x_1, x_2, x_1^2, x_1 x_2, x_2^2).
+    (1, x_1, x_2, x_1^2, x_1 x_2, x_2^2). X of shape (n, d) gives shape (n, binomial(d + r, r)).
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    degree : int
-        r, at least 0.
-
-    Returns
-    -------
-    array of shape (n, m)
-        With m = binomial(d + r, r).
-
-    Raises
-    ------
-    ValueError
-        If X is not finite, degree is not a whole number from 0 on, or a monomial overflows.
-
-    References
-    ----------
     Book: least-squares-polynomial-features.
 
     Examples
@@ -680,19 +504,15 @@ def least_absolute_deviations(X, y):
     The minimum is found as a linear programme in (w, t): minimise sum_i t_i subject to
     -t_i <= y_i - w^T x_i <= t_i.
 
+    Book: least-squares-other-noise-other-loss.
+
     Parameters
     ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
+    X, y : arrays of shape (n, d) and (n,)
 
     Returns
     -------
-    array of shape (d,)
-        One of the minimisers, which need not be unique.
-
-    References
-    ----------
-    Book: least-squares-other-noise-other-loss.
+    array of shape (d,) : one of the minimisers, which need not be unique
 
     Examples
     --------
@@ -721,25 +541,19 @@ class LinearRegression(Regressor):
 
     Where the minimiser is not unique (n <= d, collinear or constant columns), the shortest w.
 
+    Book: least-squares-normal-equations, least-squares-svd-least-squares.
+
     Parameters
     ----------
-    fit_intercept : bool
-        Whether the model has an offset b.
+    fit_intercept : bool; whether the model has an offset b
 
     Attributes
     ----------
-    coef_ : array of shape (d,)
-        w, in units of y per unit of each input.
-    intercept_ : float
-        b, in units of y.
-    rank_ : int
-        Independent columns of the (centred) inputs.
+    coef_ : array of shape (d,); w, in units of y per unit of each input
+    intercept_ : float; b, in units of y
+    rank_ : int; independent columns of the (centred) inputs
     sigma2_ : float
         Maximum-likelihood estimate of the variance of the noise: the mean squared residual.
-
-    References
-    ----------
-    Book: least-squares-normal-equations, least-squares-svd-least-squares.
 
     Examples
     --------
@@ -755,17 +569,17 @@ class LinearRegression(Regressor):
         """Fit w and b; weights multiply the squares: a whole one counts a row that often."""
         begin_fit(self, X)
         X = check_array(X)
-        y = check_vector(check_targets(y, "LinearRegression"), "y", length=len(X))
+        y = check_targets(y, "LinearRegression")
+        check_target_length(X, y)
         s = check_sample_weight(sample_weight, len(X))
         if s is not None:
             Z, t, x_mean, y_mean = weighted_rows(X, y, s, bool(self.fit_intercept))
         elif self.fit_intercept:
-            (Z, x_mean), y_mean = centred_columns(X), y.mean()
+            (Z, x_mean), y_mean = _well_centred(X), y.mean()
             t = y - y_mean
         else:
             Z, t, x_mean, y_mean = X, y, np.zeros(X.shape[1]), 0.0
-        plain = bool(self.fit_intercept) and s is None
-        self.coef_, self.rank_ = _least_squares_by_gram(Z, t, centred=plain)
+        self.coef_, self.rank_ = _least_squares_by_gram(Z, t)
         self.intercept_ = float(y_mean - self.coef_ @ x_mean)
         n = len(X) if s is None else s.sum()
         self.sigma2_ = float(np.sum((t - Z @ self.coef_) ** 2) / n)

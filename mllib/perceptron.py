@@ -10,7 +10,9 @@ import numpy as np
 from mllib.core.arrays import (
     check_array,
     check_kernel_values,
+    check_result,
     check_signs,
+    check_size,
     check_square,
     check_vector,
     check_weighted_X_y,
@@ -96,13 +98,6 @@ def _check_run(X, y, run, eta):
     return X, y
 
 
-def _check_size(A, name):
-    """Refuse rows whose inner products overflow."""
-    with np.errstate(over="ignore"):
-        if not np.einsum("ij,ij->", A, A) < 1e300:
-            raise ValueError(f"{name} is too large, scores overflow: divide by a larger unit.")
-
-
 @compiled
 def _one_pass(w, X, y, visits, eta, zero_is_wrong, order, steps):
     """Visit the examples in turn and move w at each mistake, in place; return how many there were.
@@ -125,38 +120,23 @@ def _one_pass(w, X, y, visits, eta, zero_is_wrong, order, steps):
 
 
 def perceptron(X, y, *, eta=1.0, max_epochs=1000, ties="mistake", rng=None):
-    """Run the online perceptron from w = 0: at a mistake, w <- w + eta y_i x_i.
+    """Return a ``PerceptronRun`` from w = 0: at a mistake, w <- w + eta y_i x_i.
 
     The model is sign(w^T x). Example i is a mistake if y_i w^T x_i <= 0. The run ends after a
     pass without mistakes or after ``max_epochs`` passes.
 
+    Book: perceptron-perceptron-algorithm. Rosenblatt (1958), Psychological Review 65, 386-408.
+
     Parameters
     ----------
-    X : array of shape (n, d)
-        Inputs, one row each; use ``add_intercept`` for an offset.
-    y : array of shape (n,)
-        Labels -1 and +1.
-    eta : float
-        Step size; from w = 0 it only scales the weights.
-    max_epochs : int
-        Passes through the sample at most.
+    X : array of shape (n, d); inputs, one row each; use ``add_intercept`` for an offset
+    y : array of shape (n,); labels -1 and +1
+    eta : float; step size; from w = 0 it only scales the weights
+    max_epochs : int; passes through the sample at most
     ties : {"mistake", "negative"}
         A score of exactly 0 counts as a mistake, or is read as the prediction -1.
     rng : numpy.random.Generator, optional
         Shuffles the order of each pass; without it the order of the rows is kept.
-
-    Returns
-    -------
-    PerceptronRun
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, X is not finite, y holds other values than -1 and +1, or eta <= 0.
-
-    References
-    ----------
-    Book: perceptron-perceptron-algorithm. Rosenblatt (1958), Psychological Review 65, 386-408.
 
     Examples
     --------
@@ -188,36 +168,16 @@ def perceptron(X, y, *, eta=1.0, max_epochs=1000, ties="mistake", rng=None):
 def mistake_counts(run, n):
     """Return alpha, where alpha_i is the number of mistakes made on example i.
 
-    From w = 0 the weights are w = eta sum_i alpha_i y_i x_i.
-
-    Parameters
-    ----------
-    run : PerceptronRun
-    n : int
-        Number of examples of the run.
-
-    Returns
-    -------
-    array of int of shape (n,)
+    From w = 0 the weights are w = eta sum_i alpha_i y_i x_i; the run was over n examples.
     """
     check_scalar(n, "n", low=run.order.max(initial=0) + 1, integer=True)
     return np.bincount(run.order, minlength=n)
 
 
 def weight_path(X, y, run, *, eta=1.0):
-    """Return the weights before any mistake and after each: w^(0), ..., w^(k).
+    """Return the weights before any mistake and after each: w^(0), ..., w^(k), shape (k + 1, d).
 
-    Parameters
-    ----------
-    X, y : arrays of shape (n, d) and (n,)
-        The sample of the run.
-    run : PerceptronRun
-    eta : float
-        The step size of the run.
-
-    Returns
-    -------
-    array of shape (k + 1, d)
+    Parameters: the sample X of shape (n, d) and y of shape (n,), the step size and the ``run``.
     """
     X, y = _check_run(X, y, run, eta)
     updates = eta * y[run.order, None] * X[run.order]
@@ -229,21 +189,7 @@ def averaged_weights(X, y, run, *, eta=1.0):
 
     An update made after s of T steps is present in a share (T - s) / T of them.
 
-    Parameters
-    ----------
-    X, y : arrays of shape (n, d) and (n,)
-        The sample of the run.
-    run : PerceptronRun
-    eta : float
-        The step size of the run.
-
-    Returns
-    -------
-    array of shape (d,)
-
-    References
-    ----------
-    Freund and Schapire (1999), Machine Learning 37, 277-296.
+    Freund and Schapire (1999), Machine Learning 37, 277-296. Parameters: as ``weight_path``.
     """
     X, y = _check_run(X, y, run, eta)
     share = (run.n_steps - run.steps) / run.n_steps
@@ -256,26 +202,12 @@ def pocket_weights(X, y, run, *, eta=1.0, candidates=100):
     Compared are the weights that survived longest before the next mistake; the fewest errors of
     sign(w^T x), with sign(0) = -1, win, the earliest weights at a tie.
 
+    Gallant (1990), IEEE Transactions on Neural Networks 1, 179-191.
+
     Parameters
     ----------
-    X, y : arrays of shape (n, d) and (n,)
-        The sample of the run.
-    run : PerceptronRun
-        A run with at least one mistake.
-    eta : float
-        The step size of the run.
-    candidates : int
-        How many weights are compared at most.
-
-    Returns
-    -------
-    w : array of shape (d,)
-    errors : int
-        Training examples that w classifies wrongly.
-
-    References
-    ----------
-    Gallant (1990), IEEE Transactions on Neural Networks 1, 179-191.
+    X, y, run, eta : as ``weight_path``; the run has at least one mistake
+    candidates : int; how many weights are compared at most
     """
     X, y = _check_run(X, y, run, eta)
     check_scalar(candidates, "candidates", low=1, integer=True)
@@ -314,28 +246,10 @@ def _weights_after(X, y, order, mistakes, eta):
 def kernel_perceptron(K, y, *, max_epochs=1000):
     """Run the perceptron on inner products alone: count mistakes instead of moving weights.
 
-    Example i is a mistake if y_i sum_j alpha_j y_j K_ij <= 0; then alpha_i <- alpha_i + 1.
+    Example i is a mistake if y_i sum_j alpha_j y_j K_ij <= 0; then alpha_i <- alpha_i + 1. K is the
+    kernel matrix k(x_i, x_j), y holds labels -1 and +1, ``max_epochs`` passes are made at most. The
+    answer is a ``KernelRun``.
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        Kernel matrix k(x_i, x_j).
-    y : array of shape (n,)
-        Labels -1 and +1.
-    max_epochs : int
-        Passes through the sample at most.
-
-    Returns
-    -------
-    KernelRun
-
-    Raises
-    ------
-    ValueError
-        If K is not square and symmetric or y does not fit it.
-
-    References
-    ----------
     Book: perceptron-weights-in-span. Aizerman, Braverman and Rozonoer (1964).
 
     Examples
@@ -361,21 +275,9 @@ def kernel_perceptron(K, y, *, max_epochs=1000):
 
 
 def perceptron_criterion(w, X, y):
-    """Return E_P(w) = sum over mistakes of -y_i w^T x_i, and its gradient.
+    """Return E_P(w) = sum over mistakes of -y_i w^T x_i, and its gradient of shape (d,).
 
-    Parameters
-    ----------
-    w : array of shape (d,)
-    X : array of shape (n, d)
-    y : array of shape (n,)
-        Labels -1 and +1.
-
-    Returns
-    -------
-    value : float
-        At least 0; 0 where no score has the wrong sign.
-    gradient : array of shape (d,)
-        -sum over y_i w^T x_i <= 0 of y_i x_i; a subgradient where a score is 0.
+    The gradient is -sum over y_i w^T x_i <= 0 of y_i x_i, a subgradient where a score is 0.
 
     Examples
     --------
@@ -392,24 +294,7 @@ def perceptron_criterion(w, X, y):
 def batch_perceptron(X, y, *, eta=1.0, max_iter=1000):
     """Minimise the perceptron criterion by steps w <- w + eta sum over mistakes of y_i x_i.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
-        Labels -1 and +1.
-    eta : float
-        Step size.
-    max_iter : int
-        Steps at most.
-
-    Returns
-    -------
-    BatchRun
-
-    Raises
-    ------
-    ValueError
-        As ``perceptron``.
+    Parameters: as ``perceptron``; at most ``max_iter`` steps are made. Returns a ``BatchRun``.
 
     Examples
     --------
@@ -432,15 +317,7 @@ def batch_perceptron(X, y, *, eta=1.0, max_iter=1000):
 
 
 def functional_margin(w, X, y):
-    """Return gamma = min_i y_i w^T x_i: positive exactly if every score has the right sign.
-
-    Parameters
-    ----------
-    w : array of shape (d,)
-    X : array of shape (n, d)
-    y : array of shape (n,)
-        Labels -1 and +1.
-    """
+    """Return gamma = min_i y_i w^T x_i: positive exactly if every score has the right sign."""
     X, y = _check_sample(X, y)
     return float(np.min(y * (X @ check_vector(w, "w", length=X.shape[1]))))
 
@@ -448,28 +325,9 @@ def functional_margin(w, X, y):
 def mistake_bound(X, y, w_star):
     """Return Novikoff's bound R^2 ||w*||^2 / gamma^2 on the mistakes of the perceptron.
 
-    R = max_i ||x_i|| and gamma = min_i y_i w*^T x_i.
+    R = max_i ||x_i|| and gamma = min_i y_i w*^T x_i. Any weights will do that classify the sample
+    without error; the best bound comes from those of largest margin.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
-        Labels -1 and +1.
-    w_star : array of shape (d,)
-        Any weights that classify the sample without error; the best bound comes from those of
-        largest margin.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If gamma is not positive: w_star makes an error, or some score is 0.
-
-    References
-    ----------
     Book: perceptron-mistake-bound. Novikoff (1962).
 
     Examples
@@ -497,10 +355,8 @@ def separating_weights(X, y):
 
     Parameters
     ----------
-    X : array of shape (n, d)
-        Use ``add_intercept`` for an offset.
-    y : array of shape (n,)
-        Labels -1 and +1.
+    X : array of shape (n, d); use ``add_intercept`` for an offset
+    y : array of shape (n,); labels -1 and +1
 
     Returns
     -------
@@ -532,10 +388,8 @@ def is_separable(X, y, *, intercept=True):
     Parameters
     ----------
     X : array of shape (n, d)
-    y : array of shape (n,)
-        Labels -1 and +1.
-    intercept : bool
-        Whether the hyperplane may pass beside the origin.
+    y : array of shape (n,); labels -1 and +1
+    intercept : bool; whether the hyperplane may pass beside the origin
 
     Examples
     --------
@@ -563,7 +417,6 @@ class _BinaryLinear(Classifier):
                 "Only binary classification is supported. The type of the target is multiclass: "
                 f"y holds {len(classes)} classes; wrap the estimator in a one-vs-rest scheme."
             )
-        _check_size(X, "X")
         return X, classes, 2.0 * index - 1.0
 
     def _store(self, w, classes, d):
@@ -575,7 +428,7 @@ class _BinaryLinear(Classifier):
     def decision_function(self, X):
         """Return the scores w^T x + b, shape (n,)."""
         X = check_features(self, X)
-        return X @ self.coef_[0] + self.intercept_[0]
+        return check_result(X @ self.coef_[0] + self.intercept_[0], "X")
 
     def predict(self, X):
         """Return the labels sign(w^T x + b), a score of 0 read as the first class; shape (n,)."""
@@ -589,38 +442,25 @@ class Perceptron(_BinaryLinear):
     If the sample is not separable the run ends at ``max_iter`` passes with a warning, and the best
     weights seen (the pocket) are kept.
 
+    Book: perceptron-perceptron-algorithm. Rosenblatt (1958); Gallant (1990) for the pocket.
+
     Parameters
     ----------
-    eta : float
-        Step size, above 0.
-    fit_intercept : bool
-        Whether to add a constant input 1 for the offset.
-    max_iter : int
-        Passes through the sample at most.
-    average : bool
-        Whether to return the average of the weights over all steps.
-    shuffle : bool
-        Whether to visit the examples in a new random order in each pass.
-    random_state : None, int or numpy.random.Generator
-        Used if ``shuffle``.
+    eta : float; step size, above 0
+    fit_intercept : bool; whether to add a constant input 1 for the offset
+    max_iter : int; passes through the sample at most
+    average : bool; whether to return the average of the weights over all steps
+    shuffle : bool; whether to visit the examples in a new random order in each pass
+    random_state : None, int or numpy.random.Generator; used if ``shuffle``
 
     Attributes
     ----------
-    classes_ : array of shape (2,)
-        The class of label -1, then that of +1.
+    classes_ : array of shape (2,); the class of label -1, then that of +1
     coef_, intercept_ : arrays of shape (1, d) and (1,)
-    mistake_counts_ : array of shape (n,)
-        alpha_i, mistakes made on each training example.
-    mistakes_ : array of shape (n_iter_,)
-        Mistakes in each pass.
-    converged_ : bool
-        Whether a pass without mistakes was made.
-    n_iter_ : int
-        Passes made.
-
-    References
-    ----------
-    Book: perceptron-perceptron-algorithm. Rosenblatt (1958); Gallant (1990) for the pocket.
+    mistake_counts_ : array of shape (n,); alpha_i, mistakes made on each training example
+    mistakes_ : array of shape (n_iter_,); mistakes in each pass
+    converged_ : bool; whether a pass without mistakes was made
+    n_iter_ : int; passes made
 
     Examples
     --------
@@ -647,8 +487,6 @@ class Perceptron(_BinaryLinear):
     def fit(self, X, y):
         """Train on X of shape (n, d) and two classes of labels y of shape (n,); return self."""
         begin_fit(self, X)
-        check_scalar(self.eta, "eta", low=0, open_low=True)
-        check_scalar(self.max_iter, "max_iter", low=1, integer=True)
         X, classes, y = self._check_sample(X, y)
         A = add_intercept(X) if self.fit_intercept else X
         rng = random_generator(self.random_state) if self.shuffle else None
@@ -665,11 +503,8 @@ class Perceptron(_BinaryLinear):
             w = averaged_weights(A, y, run, eta=self.eta)
         self._store(w, classes, X.shape[1])
         self.mistake_counts_ = mistake_counts(run, len(y))
-        self.mistakes_, self.converged_, self.n_iter_ = (
-            run.mistakes,
-            run.converged,
-            len(run.mistakes),
-        )
+        self.mistakes_, self.converged_ = run.mistakes, run.converged
+        self.n_iter_ = len(run.mistakes)
         return self
 
 
@@ -678,27 +513,20 @@ class BatchPerceptron(_BinaryLinear):
 
     The sum runs over the misclassified examples; the weights s_i are 1 unless given.
 
+    Book: perceptron-perceptron-loss. Duda, Hart and Stork (2001), section 5.5.
+
     Parameters
     ----------
-    eta : float
-        Step size, above 0.
-    fit_intercept : bool
-        Whether to add a constant input 1 for the offset.
-    max_iter : int
-        Steps at most.
+    eta : float; step size, above 0
+    fit_intercept : bool; whether to add a constant input 1 for the offset
+    max_iter : int; steps at most
     class_weight : None, "balanced" or dict
         Factor for the weights s_i of the examples of each class.
 
     Attributes
     ----------
-    classes_, coef_, intercept_, converged_, n_iter_
-        As ``Perceptron``; ``n_iter_`` counts steps.
-    criterion_ : array of shape (n_iter_ + 1,)
-        E_P before each step and after the last.
-
-    References
-    ----------
-    Book: perceptron-perceptron-loss. Duda, Hart and Stork (2001), section 5.5.
+    classes_, coef_, intercept_, converged_, n_iter_ : as ``Perceptron``; ``n_iter_`` counts steps
+    criterion_ : array of shape (n_iter_ + 1,); E_P before each step and after the last
     """
 
     def __init__(self, eta=1.0, fit_intercept=True, max_iter=1000, class_weight=None):
@@ -717,9 +545,7 @@ class BatchPerceptron(_BinaryLinear):
         X, classes, index, s, _ = check_weighted_X_y(X, y, sample_weight, self.class_weight, name)
         X, classes, y = self._check_sample(X, classes[index])
         A = add_intercept(X) if self.fit_intercept else X
-        if s is not None:
-            _check_size(s[:, None] * A, "sample_weight")
-            A = s[:, None] * A
+        A = A if s is None else check_size(s[:, None] * A, "sample_weight times X")
         run = batch_perceptron(A, y, eta=self.eta, max_iter=self.max_iter)
         if not run.converged:
             convergence_warning(
@@ -736,29 +562,22 @@ class BatchPerceptron(_BinaryLinear):
 class KernelPerceptron(_BinaryLinear):
     """Perceptron in the feature space of a kernel: f(x) = sum_i alpha_i y_i k(x_i, x) + b.
 
+    Book: perceptron-weights-in-span. Aizerman, Braverman and Rozonoer (1964).
+
     Parameters
     ----------
     kernel : callable or None
         ``kernel(X, Y)`` returns the matrix k(x_i, y_j); None is the inner product.
-    fit_intercept : bool
-        Whether to add 1 to the kernel, which adds an offset in the feature space.
-    max_iter : int
-        Passes through the sample at most.
+    fit_intercept : bool; whether to add 1 to the kernel, which adds an offset in the feature space
+    max_iter : int; passes through the sample at most
 
     Attributes
     ----------
     classes_ : array of shape (2,)
-    support_ : array of int
-        Training examples on which a mistake was made.
-    dual_coef_ : array of shape (n_support,)
-        alpha_i y_i of those examples.
+    support_ : array of int; training examples on which a mistake was made
+    dual_coef_ : array of shape (n_support,); alpha_i y_i of those examples
     support_vectors_ : array of shape (n_support, d)
-    mistakes_, converged_, n_iter_
-        As ``Perceptron``.
-
-    References
-    ----------
-    Book: perceptron-weights-in-span. Aizerman, Braverman and Rozonoer (1964).
+    mistakes_, converged_, n_iter_ : as ``Perceptron``
     """
 
     def __init__(self, kernel=None, fit_intercept=True, max_iter=1000):
@@ -776,7 +595,6 @@ class KernelPerceptron(_BinaryLinear):
         begin_fit(self, X)
         if self.kernel is not None and not callable(self.kernel):
             raise ValueError(f"kernel must be None or a function of X and Y, got {self.kernel!r}.")
-        check_scalar(self.max_iter, "max_iter", low=1, integer=True)
         X, classes, y = self._check_sample(X, y)
         self._chosen = self.kernel, self.fit_intercept  # set_params is for the next fit
         run = kernel_perceptron(self._kernel_matrix(X, X), y, max_epochs=self.max_iter)
@@ -789,11 +607,8 @@ class KernelPerceptron(_BinaryLinear):
         self.support_vectors_ = X[self.support_]
         self.dual_coef_ = (run.alpha * y)[self.support_]
         self.classes_, self.n_features_in_ = classes, X.shape[1]
-        self.mistakes_, self.converged_, self.n_iter_ = (
-            run.mistakes,
-            run.converged,
-            len(run.mistakes),
-        )
+        self.mistakes_, self.converged_ = run.mistakes, run.converged
+        self.n_iter_ = len(run.mistakes)
         return self
 
     def decision_function(self, X):
