@@ -7,8 +7,8 @@ from rows import Quality, Row
 
 TITLE = "Gaussian mixtures"
 HOW = (
-    "One step of EM whitens the deviations from each mean by the inverse of a triangular factor, and "
-    "sums their weighted products."
+    "One step of EM whitens the deviations from each mean by the inverse of a triangular factor, "
+    "and sums their weighted products."
 )
 
 MANY_FEATURES = (

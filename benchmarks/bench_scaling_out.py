@@ -55,7 +55,6 @@ def held(n, d, size, seed):
 
 def estimator(model, d):
     """Return the estimator, what it fits to beside X, and the fitted arrays to compare."""
-    start = np.outer([0.0, 2.0, 4.0], np.ones(d))
     if model == "least squares":
         from mllib.least_squares import LinearRegression
 
@@ -72,51 +71,75 @@ def estimator(model, d):
         from mllib.discriminant_analysis import QuadraticDiscriminantAnalysis
 
         return QuadraticDiscriminantAnalysis(), "label", ("means_", "covariances_")
-    if model == "principal components":
-        from mllib.pca import PCA
+    from mllib.pca import PCA
 
-        return PCA(), None, ("mean_", "explained_variance_")
+    return PCA(), None, ("mean_", "explained_variance_")
+
+
+def iterating(model, d):
+    """Return a fit in memory, the same over chunks, and what of their results to compare."""
+    start, eyes = np.outer([0.5, 2.5, 4.5], np.ones(d)), np.stack([np.eye(d)] * 3)
+    limits, even = {"max_iter": 5, "tol": 0.0}, np.full(3, 1 / 3)
     if model == "k-means":
-        from mllib.k_means import KMeans
+        from mllib.k_means import k_means, k_means_over_chunks
 
-        return KMeans(3, init=start + 0.5, max_iter=5, tol=0.0), None, ("cluster_centers_",)
+        options = limits | {"centres": start}
+        fits = partial(k_means, **options), partial(k_means_over_chunks, **options)
+        return *fits, lambda fit: [fit.centres]
     if model == "Gaussian mixture":
-        from mllib.mixtures_and_em import GaussianMixture
+        from mllib.mixtures_and_em import MixtureParams, em_over_chunks, fit_mixture
 
-        given = np.full(3, 1 / 3), start + 0.5, np.broadcast_to(np.eye(d), (3, d, d)).copy()
-        options = {"init": given, "n_init": 1, "max_iter": 5, "tol": 0.0}
-        return GaussianMixture(3, **options), None, ("means_", "covariances_")
-    from mllib.hidden_markov_models import GaussianHMM
+        options = limits | {"start": MixtureParams(even, start, eyes)}
+        fits = partial(fit_mixture, **options), partial(em_over_chunks, **options)
+        return *fits, lambda fit: fit.params[1:]
+    from mllib.hidden_markov_models import (
+        HMM,
+        GaussianEmission,
+        baum_welch,
+        baum_welch_over_chunks,
+    )
 
-    given = {"startprob_init": np.full(3, 1 / 3), "transmat_init": np.full((3, 3), 1 / 3)}
-    given |= {"means_init": start + 0.5, "covars_init": np.broadcast_to(np.eye(d), (3, d, d))}
-    return GaussianHMM(3, max_iter=5, tol=0.0, **given), "lengths", ("transmat_", "means_")
+    first = HMM(even, np.full((3, 3), 1 / 3), GaussianEmission(start, eyes, np.full(d, 1e-6)))
+    fits = (partial(f, first, **limits) for f in (baum_welch, baum_welch_over_chunks))
+    return *fits, lambda fit: [fit.params.A, fit.params.emission.means]
+
+
+ITERATING = ("k-means", "Gaussian mixture", "hidden Markov model")
 
 
 def ours_held(model, data):
     X, size = data["X"], data["size"]
     starts = range(0, len(X), size)
-    fit, beside, _ = estimator(model, X.shape[1])
     chunks = [X[i : i + size] for i in starts]
-    if beside == "lengths":
-        chunks = [(chunk, np.full(len(chunk) // 100, 100)) for chunk in chunks]
-    elif beside:
+    if model in ITERATING:
+        if model == "hidden Markov model":
+            chunks = [(chunk, np.full(len(chunk) // 100, 100)) for chunk in chunks]
+        over_chunks = iterating(model, X.shape[1])[1]
+        return lambda: over_chunks(chunks)
+    fit, beside, _ = estimator(model, X.shape[1])
+    if beside:
         chunks = [(chunk, data[beside][i : i + size]) for chunk, i in zip(chunks, starts)]
     return lambda: fit.fit_chunks(chunks)
 
 
 def peer_held(model, data):
     X = data["X"]
+    if model in ITERATING:
+        lengths = [np.full(len(X) // 100, 100)] if model == "hidden Markov model" else []
+        in_memory = iterating(model, X.shape[1])[0]
+        return lambda: in_memory(X, *lengths)
     fit, beside, _ = estimator(model, X.shape[1])
-    if beside == "lengths":
-        return lambda: fit.fit(X, lengths=np.full(len(X) // 100, 100))
     return lambda: fit.fit(X, data[beside]) if beside else fit.fit(X)
 
 
 def difference(model, d, data, mine, theirs):
     """Compare fitted arrays, each relative to its largest entry."""
-    names = estimator(model, d)[2]
-    pairs = [(np.asarray(getattr(m, name)) for m in (mine, theirs)) for name in names]
+    if model in ITERATING:
+        arrays = iterating(model, d)[2]
+    else:
+        names = estimator(model, d)[2]
+        arrays = lambda fit: [getattr(fit, name) for name in names]  # noqa: E731
+    pairs = [(np.asarray(a), np.asarray(b)) for a, b in zip(arrays(mine), arrays(theirs))]
     gap = max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in pairs)
     return Quality("largest relative difference", gap, 0.0, "lower", 1e-10)
 

@@ -617,6 +617,8 @@ def _fit(total, start, covariance_type, floor, prior, max_iter, tol):
     options = _check_options(start.means.shape[1], covariance_type, floor, prior)
     prior, start = options["prior"], _admitted(start, covariance_type, options["floor"])
     first = total(start)
+    if not first.n_samples > 0:
+        raise ValueError("sample_weight must not be zero for every row of all chunks.")
 
     def expect(params):
         sums = first if params is start else total(params)

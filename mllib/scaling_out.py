@@ -87,26 +87,9 @@ def states(fit, data_sets, additions):
     """Sort data sets into states: two share one if the fit agrees after every addition.
 
     Data sets that differ in ``fit(A + C)`` for one addition C must be told apart by everything
-    that is kept of them in place of the rows, if fits are to be continued from it.
+    that is kept of them in place of the rows. ``fit`` takes a tuple of examples and returns a
+    hashable value; among the additions, tuples too, is the empty one. Book: scaling-out-states.
 
-    Parameters
-    ----------
-    fit : callable
-        Takes a tuple of examples, returns a hashable value.
-    data_sets : list of tuples
-    additions : list of tuples
-        What may come later; the empty tuple among them.
-
-    Returns
-    -------
-    States
-
-    References
-    ----------
-    Book: scaling-out-states.
-
-    Examples
-    --------
     >>> states(max, [(1,), (2,), (1, 2), (2, 2)], [(), (1,), (2,)]).state
     (0, 1, 1, 1)
     """
@@ -123,26 +106,12 @@ def states(fit, data_sets, additions):
 
 
 def raw_sums(X):
-    """Return n, sum x and sum x^2 of the columns of X, as they come.
+    """Return n, sum x and sum x^2 of the columns of X, as they come: RawSums.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
+    The book (scaling-out-merge-error) says why to use ``mllib.core.chunks.column_moments``.
 
-    Returns
-    -------
-    RawSums
-
-    References
-    ----------
-    Book: scaling-out-merge-error, which says why to use ``mllib.core.chunks.column_moments``.
-
-    Examples
-    --------
-    >>> raw_sums([[1.0], [3.0]]).scatter
-    array([2.])
-    >>> raw_sums([[1e8], [1e8 + 1]]).scatter
-    array([0.])
+    >>> raw_sums([[1.0], [3.0]]).scatter, raw_sums([[1e8], [1e8 + 1]]).scatter
+    (array([2.]), array([0.]))
     """
     X = check_array(X)
     return RawSums(len(X), X.sum(axis=0), (X * X).sum(axis=0))
@@ -151,7 +120,8 @@ def raw_sums(X):
 def merge_error_bound(height, largest, span, deviation, *, means=0.0, spread=0.0):
     """Return a bound of |s/sigma - 1| for a standard deviation that is merged along a tree.
 
-    (1 + (h + 4) v)(1 + spread + sqrt(h) (means + (h - 1) v (M + 3 R)) / sigma) - 1, v = 1.01 2^-53.
+    (1 + (h + 4) v)(1 + spread + sqrt(h) (means + (h - 1) v (M + 3 R)) / sigma) - 1, v = 1.01 2^-53
+    (scaling-out-merge-error).
 
     Parameters
     ----------
@@ -164,14 +134,6 @@ def merge_error_bound(height, largest, span, deviation, *, means=0.0, spread=0.0
     means, spread : float
         Errors of the leaves: of their means, absolute and at most M / 2000, and of their standard
         deviations, relative. Both are 0 for leaves of one row.
-
-    Returns
-    -------
-    float
-
-    References
-    ----------
-    Book: scaling-out-merge-error.
 
     Examples
     --------
@@ -196,24 +158,9 @@ def merge_error_bound(height, largest, span, deviation, *, means=0.0, spread=0.0
 def greedy_schedule(costs, workers):
     """Give each task, in order, to the worker who is free first; the lowest number at a tie.
 
-    Parameters
-    ----------
-    costs : array of shape (m,)
-        Work of each task, at least 0.
-    workers : int
-        p.
+    ``costs``, shape (m,), are the work of each task, at least 0. The makespan is at most
+    sum(costs)/p + (1 - 1/p) max(costs). Book: scaling-out-greedy. Graham (1969), theorem 1.
 
-    Returns
-    -------
-    Schedule
-        ``makespan`` is at most sum(costs)/p + (1 - 1/p) max(costs).
-
-    References
-    ----------
-    Book: scaling-out-greedy. Graham (1969), theorem 1.
-
-    Examples
-    --------
     >>> greedy_schedule([1.0, 1.0, 2.0], 2)
     Schedule(worker=array([0, 1, 0]), loads=array([3., 1.]), makespan=3.0)
     """
@@ -233,27 +180,10 @@ def greedy_schedule(costs, workers):
 def reduction_work(n, workers, *, row=1.0, merge=1.0, serial=0.0, tree=True):
     """Return T(p) = row n / p + merge r(p) + serial, with r = ceil(log2 p), or p - 1 in a line.
 
-    Parameters
-    ----------
-    n : int or float
-        Rows.
-    workers : int
-        p.
-    row, merge, serial : float
-        Work of a row, of adding two statistics, and of what only one can do.
-    tree : bool
-        Whether the sums of the workers are added in pairs, or one after the other.
+    ``row``, ``merge`` and ``serial`` are the work of a row, of adding two statistics, and of what
+    only one can do; with ``tree`` the sums of the p workers are added in pairs. Book:
+    scaling-out-speed-up.
 
-    Returns
-    -------
-    float
-
-    References
-    ----------
-    Book: scaling-out-speed-up.
-
-    Examples
-    --------
     >>> reduction_work(1000, 1), reduction_work(1000, 8), reduction_work(1000, 8, tree=False)
     (1000.0, 128.0, 132.0)
     """
@@ -268,26 +198,9 @@ def reduction_work(n, workers, *, row=1.0, merge=1.0, serial=0.0, tree=True):
 def best_workers(n, *, row=1.0, merge=1.0, serial=0.0):
     """Return the p with the least T(p) when p sums are added in a line, and T(1) / T(p).
 
-    T(p) = row n / p + merge (p - 1) + serial is smallest next to p = sqrt(row n / merge).
+    T(p) = row n / p + merge (p - 1) + serial, as in ``reduction_work``, is smallest next to
+    p = sqrt(row n / merge). Book: scaling-out-speed-up.
 
-    Parameters
-    ----------
-    n : int or float
-        Rows, above 0.
-    row, merge, serial : float
-        As in ``reduction_work``; row and merge above 0.
-
-    Returns
-    -------
-    p : int
-    speed_up : float
-
-    References
-    ----------
-    Book: scaling-out-speed-up.
-
-    Examples
-    --------
     >>> p, gain = best_workers(10_000)
     >>> p, round(gain, 2)
     (100, 50.25)
@@ -296,34 +209,18 @@ def best_workers(n, *, row=1.0, merge=1.0, serial=0.0):
     check_scalar(merge, "merge", low=0, open_low=True)
     work = {"row": row, "merge": merge, "serial": serial, "tree": False}
     root = math.sqrt(row * check_scalar(n, "n", low=0, open_low=True) / merge)
-    p = min((max(1, math.floor(root)), max(1, math.ceil(root))), key=lambda p: _time(n, p, work))
-    return p, _time(n, 1, work) / _time(n, p, work)
-
-
-def _time(n, p, work):
-    return reduction_work(n, p, **work)
+    T = {p: reduction_work(n, p, **work) for p in (1, max(1, int(root)), max(1, math.ceil(root)))}
+    p = min(T, key=T.get)
+    return p, T[1] / T[p]
 
 
 class CountingWorkers:
-    """A map-like callable that plays ``p`` workers and counts what each of them would do.
+    """A map-like callable that plays p workers and counts what each of them would do.
 
     Pass it as ``workers=``. The results are computed here; each item goes to the worker who would
-    be free first if nobody waited for an earlier chunk (``greedy_schedule``).
+    be free first if nobody waited for an earlier chunk (``greedy_schedule``). ``cost`` gives the
+    work of an item, for instance its number of rows; ``costs`` lists that of each item so far.
 
-    Parameters
-    ----------
-    workers : int
-        p.
-    cost : callable
-        The work of an item, for instance its number of rows.
-
-    Attributes
-    ----------
-    costs : list of float
-        Work of each item so far, in order.
-
-    Examples
-    --------
     >>> team = CountingWorkers(2, len)
     >>> list(team(sum, [(1, 2), (3,), (4,)])), team.schedule.loads
     ([3, 3, 4], array([2., 2.]))
@@ -348,23 +245,10 @@ class SimulatedChunk:
     """Chunk ``number`` of a data set that is made when it is read: y = X w + noise, X ~ N(0, I).
 
     A chunk as ``mllib.core.chunks`` takes it, a function without arguments; it can travel to other
-    processes and machines, where the rows are made.
+    processes and machines, where the rows are made. ``number`` and ``seed`` decide all rows,
+    ``noise`` is a standard deviation. To try what an engine does about it, the first reading of a
+    chunk with a ``fault``, a path, leaves a file there and kills the process that reads.
 
-    Parameters
-    ----------
-    number : int
-        Which chunk, from 0; with ``seed`` it decides all rows.
-    rows : int
-    w : array of shape (d,)
-    noise : float
-        Standard deviation.
-    seed : int
-    fault : path, optional
-        To try what an engine does about it: the first reading leaves a file there and kills the
-        process that reads.
-
-    Examples
-    --------
     >>> X, y = SimulatedChunk(0, 5, [1.0, 2.0], noise=0.0)()
     >>> X.shape, bool(np.allclose(y, X @ [1.0, 2.0]))
     ((5, 2), True)
@@ -387,21 +271,8 @@ class SimulatedChunk:
 def run_limited(function, extra):
     """Return ``function()`` from a process that may hold ``extra`` bytes more than it starts with.
 
-    The limit is the operating system's, for all data of the process; only Linux keeps it.
-
-    Parameters
-    ----------
-    function : callable
-        Without arguments.
-    extra : int
-        Bytes.
-
-    Raises
-    ------
-    MemoryError
-        If the function asks for more.
-    OSError
-        On other systems.
+    The limit is the operating system's, for all data of the process; only Linux keeps it, others
+    raise an OSError. A function that asks for more raises a MemoryError.
     """
     check_scalar(extra, "extra", low=1, integer=True)
     if sys.platform != "linux":
@@ -448,15 +319,12 @@ def needs(n, columns, numbers, *, machines, chunk_rows, size=8):
 
     Parameters
     ----------
-    n : int
-        Rows.
-    columns : int
-        Numbers in a row.
+    n, columns : int
+        Rows, and numbers in a row.
     numbers : int
         Numbers in the statistic.
-    machines : int
-    chunk_rows : int
-        Rows of a chunk.
+    machines, chunk_rows : int
+        How many machines, and rows of a chunk.
     size : int
         Bytes of a number.
 
@@ -464,22 +332,17 @@ def needs(n, columns, numbers, *, machines, chunk_rows, size=8):
     -------
     Needs
         ``moved`` if every machine adds up its own chunks and all but one send one statistic,
-        ``unmerged`` if the statistic of each chunk is sent, as a cluster's ``map`` does it.
-
-    References
-    ----------
-    Book: scaling-out-plan.
+        ``unmerged`` if the statistic of each chunk is sent, as a cluster's ``map`` does it
+        (scaling-out-plan).
 
     Examples
     --------
     >>> needs(10**6, 10, 66, machines=4, chunk_rows=10**5).moved
     1584
     """
-    for name, value in (("n", n), ("columns", columns), ("numbers", numbers)):
+    given = {"n": n, "columns": columns, "numbers": numbers, "machines": machines}
+    for name, value in (given | {"chunk_rows": chunk_rows, "size": size}).items():
         check_scalar(value, name, low=1, integer=True)
-    check_scalar(machines, "machines", low=1, integer=True)
-    check_scalar(chunk_rows, "chunk_rows", low=1, integer=True)
-    check_scalar(size, "size", low=1, integer=True)
     chunks = -(-n // chunk_rows)
     return Needs(
         size * numbers,

@@ -7,7 +7,6 @@ at a time. A **chunk** is what the model's ``fit`` takes, with several arguments
 
 import operator
 import traceback
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,7 +22,6 @@ __all__ = [
     "ColumnMoments",
     "Total",
     "as_passes",
-    "chunk_names",
     "chunk_parts",
     "column_moments",
     "in_places",
@@ -75,12 +73,8 @@ class ColumnMoments:
 class ChunkError(ValueError):
     """Raised after all chunks are read if some of them could not be used.
 
-    Attributes
-    ----------
-    failures : dict
-        For each bad chunk its number, counted from 0, and the error.
-    total : Total
-        The sum over all other chunks: mend the bad ones and add their statistics.
+    ``failures`` holds the error of each bad chunk by its number, counted from 0; ``total`` is the
+    Total of all others, to which the statistics of mended chunks may be added.
     """
 
     def __init__(self, message, failures=None, total=None):
@@ -92,28 +86,12 @@ class ChunkError(ValueError):
 
 
 def tree_sum(values, merge=operator.add):
-    """Return v_1 + ... + v_m, added in pairs like the carries of a binary counter.
+    """Return v_1 + ... + v_m, added in pairs like the carries of a binary counter; None for m = 0.
 
     Each value takes part in at most 1 + log2(m) additions, and at most 1 + log2(m) partial sums
     are held, however many values come. The order depends on m alone, not on who computed what.
+    ``merge(a, b)`` is the sum of two. Book: scaling-out-tree.
 
-    Parameters
-    ----------
-    values : iterable
-    merge : callable
-        ``merge(a, b)`` is the sum of two.
-
-    Returns
-    -------
-    object
-        The sum; None if there are no values.
-
-    References
-    ----------
-    Book: scaling-out-tree.
-
-    Examples
-    --------
     >>> tree_sum("abcde", lambda a, b: f"({a}{b})")
     '(((ab)(cd))e)'
     """
@@ -133,7 +111,7 @@ def reduce_chunks(statistic, chunks, workers=1, *, merge=operator.add, in_flight
     """Return the sum of ``statistic(chunk)`` over all chunks.
 
     The chunks are read one after the other as workers become free. A chunk that cannot be used
-    does not end the work: the others are summed, and the error names it.
+    does not end the work: the others are summed, and a ChunkError names it.
 
     Parameters
     ----------
@@ -141,8 +119,7 @@ def reduce_chunks(statistic, chunks, workers=1, *, merge=operator.add, in_flight
         Of one chunk; picklable if ``workers`` is an int above 1.
     chunks : iterable
         Of chunks, or of functions that return one.
-    workers : int or map-like callable
-        As in ``mllib.core.parallel.map_over``. The result does not depend on it.
+    workers : see ``mllib.core``
     merge : callable
         How two statistics are added.
     in_flight : int, optional
@@ -151,11 +128,6 @@ def reduce_chunks(statistic, chunks, workers=1, *, merge=operator.add, in_flight
     Returns
     -------
     Total
-
-    Raises
-    ------
-    ChunkError
-        If there are no chunks, or some cannot be used.
 
     References
     ----------
@@ -187,7 +159,14 @@ def reduce_chunks(statistic, chunks, workers=1, *, merge=operator.add, in_flight
     columns = (first[1].width, first[1].names) if first else (None, None)
     total = Total(value, seen[0] - len(failures), *columns)
     if failures:
-        raise _chunk_error(failures, total)
+        named = [f"chunk {i}: {str(error).rstrip('.')}" for i, error in list(failures.items())[:3]]
+        more = f"; and {len(failures) - 3} more" if len(failures) > 3 else ""
+        raise ChunkError(
+            f"{'; '.join(named)}{more}. The other {total.chunks} are summed in the error's "
+            f"`total`: mend these, and add their statistics to it.",
+            failures,
+            total,
+        ) from next(iter(failures.values()))
     if not seen[0]:
         raise ChunkError("chunks must hold at least one chunk: the iterator was empty.")
     return total
@@ -210,8 +189,9 @@ class _Statistic:
 
     def __call__(self, chunk):
         try:
-            chunk = chunk() if isinstance(chunk, Callable) else chunk
-            shape, names = np.shape(_rows_of(chunk)), chunk_names(chunk)
+            chunk = chunk() if callable(chunk) else chunk
+            rows = chunk[0] if isinstance(chunk, tuple) else chunk
+            shape, names = np.shape(rows), column_names(rows)
             width = shape[1] if len(shape) == 2 else None
             return _Outcome(self.statistic(chunk), width, names, None)
         except Exception as error:
@@ -219,28 +199,11 @@ class _Statistic:
             return _Outcome(None, None, None, error)
 
 
-def _rows_of(chunk):
-    return chunk[0] if isinstance(chunk, tuple) else chunk
-
-
-def chunk_names(chunk):
-    """Return the names of the columns of a chunk; None if it is no table."""
-    return column_names(_rows_of(chunk() if isinstance(chunk, Callable) else chunk))
-
-
 def chunk_parts(chunk, names, required):
     """Return the parts of a chunk, None for those that may be missing.
 
-    Parameters
-    ----------
-    chunk : tuple
-    names : tuple of str
-        What the parts are, e.g. ("X", "y", "sample_weight").
-    required : int
-        How many of them each chunk must have.
+    ``names`` says what the parts are, and ``required`` how many of them each chunk must have.
 
-    Examples
-    --------
     >>> chunk_parts(([[1.0]], [2.0]), ("X", "y", "sample_weight"), 2)
     ([[1.0]], [2.0], None)
     """
@@ -256,14 +219,8 @@ def chunk_parts(chunk, names, required):
 def weighted_rows_of(chunk):
     """Return the rows of positive weight of a chunk and their weights; None if none are given.
 
-    Parameters
-    ----------
-    chunk : array of shape (n, d) or tuple
-        X, (X, y) or (X, y, sample_weight), of which y is ignored and may be None. All weights of a
-        chunk may be 0.
+    A chunk is X, (X, y) or (X, y, sample_weight); y is ignored, all weights may be 0.
 
-    Examples
-    --------
     >>> weighted_rows_of(([[1.0], [2.0]], None, [0.0, 3.0]))
     (array([[2.]]), array([3.]))
     """
@@ -285,37 +242,11 @@ def _other_columns(outcome, i, first):
     return ValueError(f"its columns are {names}, but those of chunk {i} are {expected}")
 
 
-def _chunk_error(failures, total):
-    """Return the error that names every bad chunk, its cause being that of the first."""
-    named = [f"chunk {i}: {str(error).rstrip('.')}" for i, error in list(failures.items())[:3]]
-    more = f"; and {len(failures) - 3} more" if len(failures) > 3 else ""
-    error = ChunkError(
-        f"{'; '.join(named)}{more}. The other {total.chunks} are summed in the error's "
-        f"`total`: mend these, and add their statistics to it.",
-        failures,
-        total,
-    )
-    error.__cause__ = next(iter(failures.values()))
-    return error
-
-
 def as_passes(chunks):
     """Return a function that gives the chunks from the first on, as often as it is called.
 
-    Parameters
-    ----------
-    chunks : sequence of chunks, or function that returns an iterator over them
-
-    Raises
-    ------
-    ValueError
-        If ``chunks`` is an iterator, which can be read only once.
-
-    Examples
-    --------
-    >>> again = as_passes([1, 2])
-    >>> list(again()), list(again())
-    ([1, 2], [1, 2])
+    ``chunks`` is a sequence, or a function that returns an iterator; an iterator, which can be read
+    only once, is refused.
     """
     if callable(chunks):
         return chunks
@@ -332,8 +263,6 @@ def as_passes(chunks):
 def in_places(a, places, size):
     """Return an array of ``size`` rows that holds the rows of ``a`` in their places, else zeros.
 
-    Examples
-    --------
     >>> in_places(np.array([5, 7]), np.array([0, 2]), 3)
     array([5, 0, 7])
     """
@@ -345,20 +274,10 @@ def in_places(a, places, size):
 
 
 def column_moments(X, weights=None):
-    """Return the number of rows, the mean, the scatter and the range of each column.
+    """Return the number of rows, the mean, the scatter and the range of each column of X.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    weights : array of shape (n,), optional
-        How often each row counts; rows of weight 0 are left out.
+    ``weights``, shape (n,), says how often each row counts.
 
-    Returns
-    -------
-    ColumnMoments
-
-    Examples
-    --------
     >>> whole = column_moments([[1.0], [3.0]]) + column_moments([[5.0]])
     >>> whole.mean, whole.scatter, whole.low, whole.high
     (array([3.]), array([8.]), array([1.]), array([5.]))
@@ -381,18 +300,6 @@ def merge_labels(first, second):
 
     A class may appear first in a later chunk; the statistics of both are then put in these places.
 
-    Parameters
-    ----------
-    first, second : arrays of shape (K,) and (L,)
-        Sorted and distinct.
-
-    Returns
-    -------
-    union : array of shape (M,)
-    places : tuple of two arrays of int, of shape (K,) and (L,)
-
-    Examples
-    --------
     >>> union, places = merge_labels(np.array(["a", "c"]), np.array(["b", "c"]))
     >>> union.tolist(), places[0].tolist(), places[1].tolist()
     (['a', 'b', 'c'], [0, 2], [1, 2])

@@ -32,13 +32,17 @@ from mllib.discriminant_analysis import (
     labelled_statistics,
 )
 from mllib.hidden_markov_models import (
-    CategoricalHMM,
+    HMM,
+    CategoricalEmission,
+    GaussianEmission,
     GaussianHMM,
-    PoissonHMM,
+    PoissonEmission,
     add_counts,
+    baum_welch,
+    baum_welch_over_chunks,
     expected_counts,
 )
-from mllib.k_means import KMeans, chunk_statistic
+from mllib.k_means import chunk_statistic
 from mllib.least_squares import (
     LinearRegression,
     least_squares,
@@ -46,7 +50,13 @@ from mllib.least_squares import (
     regression_statistics,
     solve_statistics,
 )
-from mllib.mixtures_and_em import GaussianMixture, MixtureParams, centred_statistics
+from mllib.mixtures_and_em import (
+    GaussianMixture,
+    MixtureParams,
+    centred_statistics,
+    em_over_chunks,
+    fit_mixture,
+)
 from mllib.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MixedNB
 from mllib.pca import PCA, moments
 from mllib.ridge_and_lasso import Ridge
@@ -346,20 +356,17 @@ def test_mixtures_from_weighted_chunks(family):
     cut = pieces(len(X), 5, rng)
     s[cut[1]] = 0
     start = MixtureParams(np.full(2, 0.5), X[:2], np.stack([10 * np.eye(3)] * 2))
-    model = partial(GaussianMixture, 2, covariance_type=family, tol=1e-13, max_iter=5000)
-    fit = model(init=start).fit(X, sample_weight=s)
-    chunks = [(X[i], None, s[i]) for i in cut]
-    parts = model(init=start).fit_chunks(chunks)
-    assert fit.converged_
-    assert parts.converged_
-    same(parts, fit, "weights_ means_ covariances_ lower_bound_")
-    twice = model(init=start).fit_chunks([(X, None, 2 * s)])
-    same(twice, fit, "means_ lower_bound_")
-    for init in ("k-means", "random"):
-        drawn = model(init=init, random_state=0).fit_chunks(chunks)
-        assert np.isfinite(drawn.lower_bound_)
+    options = {"covariance_type": family, "tol": 1e-13, "max_iter": 5000}
+    model = GaussianMixture(2, init=start, covariance_floor=0, **options).fit(X, sample_weight=s)
+    parts = em_over_chunks([(X[i], None, s[i]) for i in cut], start, **options)
+    assert model.converged_
+    assert parts.converged
+    np.testing.assert_allclose(parts.params.means, model.means_, rtol=1e-10)
+    np.testing.assert_allclose(parts.params.covariances, model.params_.covariances, rtol=1e-9)
+    twice = em_over_chunks([(X, None, 2 * s)], start, **options)
+    np.testing.assert_allclose(twice.params.means, model.means_, rtol=1e-10)
     with pytest.raises(ValueError, match="sample_weight must not be zero for every row"):
-        model(init=start).fit_chunks([(X, None, np.zeros(len(X)))])
+        em_over_chunks([(X, None, np.zeros(len(X)))], start)
 
 
 def test_a_chunk_without_weight_changes_no_moments():
@@ -369,15 +376,6 @@ def test_a_chunk_without_weight_changes_no_moments():
     for both in (nothing + column_moments(X), column_moments(X) + nothing):
         for found, wanted in zip(vars(both).values(), vars(column_moments(X)).values()):
             np.testing.assert_array_equal(found, wanted)
-
-
-def test_clusters_from_weighted_chunks():
-    rng = np.random.default_rng(23)
-    X, _ = sample(rng, offset=10.0)
-    s, start = rng.integers(0, 4, len(X)), X[:3]
-    parts = [(X[i], None, s[i]) for i in pieces(len(X), 5, rng)]
-    found = KMeans(3, init=start).fit_chunks(parts)
-    same(found, KMeans(3, init=start).fit(X, sample_weight=s), "cluster_centers_ inertia_")
 
 
 def test_linear_models_from_chunks_where_columns_depend():
@@ -468,17 +466,11 @@ def test_one_class_in_all_chunks_is_refused():
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_components_and_clusters_from_chunks(workers):
+def test_components_from_chunks(workers):
     rng = np.random.default_rng(8)
     X, _ = sample(rng)
     parts = [X[i] for i in pieces(len(X), 6, rng)]
     same(PCA().fit_chunks(iter(parts), workers), PCA().fit(X), "mean_ explained_variance_")
-    start = X[:3]
-    same(
-        KMeans(3, init=start).fit_chunks(parts, workers),
-        KMeans(3, init=start).fit(X),
-        "cluster_centers_ inertia_",
-    )
 
 
 @pytest.mark.filterwarnings("ignore:.*max_iter")
@@ -488,16 +480,15 @@ def test_mixtures_from_chunks(family):
     X, _ = sample(rng, K=2, offset=10.0)
     start = MixtureParams(np.full(2, 0.5), X[:2], np.stack([10 * np.eye(3)] * 2))
     # As many steps for both, and too few for rounding to end one of them earlier.
-    options = {"covariance_type": family, "init": start, "tol": 0, "max_iter": 15}
-    model = partial(GaussianMixture, 2, **options)
+    options = {"covariance_type": family, "tol": 0, "max_iter": 15}
     chunks = [X[i] for i in pieces(len(X), 5, rng)]
-    whole = model().fit(X)
-    parts = model().fit_chunks(lambda: iter(chunks))
-    same(parts, whole, "weights_ means_ covariances_ lower_bound_")
-    drawn = GaussianMixture(2, covariance_type=family, random_state=0).fit_chunks(chunks, 2)
-    assert np.isfinite(drawn.lower_bound_)
+    whole = fit_mixture(X, start, **options)
+    for parts in (lambda: iter(chunks), chunks):
+        fit = em_over_chunks(parts, start, workers=2 if parts is chunks else 1, **options)
+        np.testing.assert_allclose(fit.params.covariances, whole.params.covariances, rtol=1e-9)
+        np.testing.assert_allclose(fit.trace, whole.trace, rtol=1e-12)
     with pytest.raises(ValueError, match="once per iteration"):
-        model().fit_chunks(iter(chunks))
+        em_over_chunks(iter(chunks), start, **options)
 
 
 @pytest.mark.parametrize("kind", ["gaussian", "diag", "poisson", "categorical"])
@@ -505,33 +496,27 @@ def test_hidden_markov_models_from_chunks_of_sequences(kind):
     rng = np.random.default_rng(7)
     lengths = [20, 35, 15, 30]
     z = np.repeat(rng.integers(0, 2, 20), 5)
-    options = {
-        "transmat_init": [[0.7, 0.3], [0.2, 0.8]],
-        "startprob_init": [0.6, 0.4],
-        "tol": 1e-13,
-        "max_iter": 3000,
-    }
     if kind in ("gaussian", "diag"):
         X = rng.standard_normal((100, 2)) + 4 * z[:, None] + 100
-        options |= {"means_init": [[99.0, 100.0], [104.0, 103.0]]}
-        family = "full" if kind == "gaussian" else "diag"
-        model, names = partial(GaussianHMM, covariance_type=family), "means_ covars_"
+        covariances = np.ones((2, 2)) if kind == "diag" else np.stack([np.eye(2)] * 2)
+        means = np.array([[99.0, 100.0], [104.0, 103.0]])
+        emission = GaussianEmission(means, covariances, np.full(2, 1e-6))
     elif kind == "poisson":
         X = rng.poisson(np.where(z, 9, 2))[:, None].astype(float)
-        model, names = PoissonHMM, "rates_"
-        options |= {"rates_init": [[3.0], [8.0]]}
+        emission = PoissonEmission(np.array([[3.0], [8.0]]))
     else:
-        X = np.where(rng.random(100) < 0.8, z, 2)[:, None].astype(float)
-        X[-1] = 7.0  # a symbol of the last chunk
-        model, names = CategoricalHMM, "emissionprob_"
-        options |= {"emissionprob_init": [[0.5, 0.2, 0.2, 0.1], [0.2, 0.5, 0.2, 0.1]]}
-    whole = model(**options).fit(X, lengths=lengths)
+        X = np.where(rng.random(100) < 0.8, z, 2)
+        X[-1] = 3  # a symbol of the last chunk
+        emission = CategoricalEmission(np.array([[0.5, 0.2, 0.2, 0.1], [0.2, 0.5, 0.2, 0.1]]))
+    start = HMM(np.array([0.6, 0.4]), np.array([[0.7, 0.3], [0.2, 0.8]]), emission)
+    options = {"tol": 1e-13, "max_iter": 3000}
+    whole = baum_welch(start, X, lengths, **options)
     chunks = [(X[:55], [20, 35]), (X[55:70], None), X[70:]]
     for workers in (1, 2):
-        parts = model(**options).fit_chunks(chunks, workers)
-        same(parts, whole, f"startprob_ transmat_ {names}")
-        assert np.isclose(parts.trace_[-1], whole.trace_[-1], rtol=1e-12)
-        assert np.array_equal(parts.predict(X, lengths), whole.predict(X, lengths))
+        parts = baum_welch_over_chunks(start, chunks, workers=workers, **options)
+        np.testing.assert_allclose(parts.params.A, whole.params.A, atol=1e-9)
+        np.testing.assert_allclose(parts.params.emission[0], whole.params.emission[0], rtol=1e-8)
+        assert np.isclose(parts.trace[-1], whole.trace[-1], rtol=1e-12)
 
 
 # Statistics add up: associative and commutative ---------------------------------------------------
@@ -547,9 +532,11 @@ class Case:
 THETA = MixtureParams(
     np.array([0.4, 0.6]), np.array([[0.0, 0.0], [2.0, 1.0]]), np.stack([np.eye(2), 2 * np.eye(2)])
 )
-MODEL = GaussianHMM(2, means_init=THETA.means, covars_init=THETA.covariances, transmat_init=None)
-MODEL._moments = None
-START = MODEL._start(np.eye(2), 2, np.random.default_rng(0))
+START = HMM(
+    np.array([0.5, 0.5]),
+    np.array([[0.7, 0.3], [0.2, 0.8]]),
+    GaussianEmission(THETA.means, THETA.covariances, np.full(2, 1e-6)),
+)
 
 
 def label(X):

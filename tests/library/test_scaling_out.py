@@ -18,7 +18,7 @@ from mllib.core.chunks import ChunkError, column_moments, reduce_chunks, tree_su
 from mllib.discriminant_analysis import LinearDiscriminantAnalysis
 from mllib.estimation import mc_bias_variance
 from mllib.least_squares import LinearRegression
-from mllib.mixtures_and_em import GaussianMixture
+from mllib.mixtures_and_em import em_over_chunks, random_start
 from mllib.ridge_and_lasso import Ridge
 from mllib.scaling_out import (
     CountingWorkers,
@@ -206,10 +206,10 @@ def mean_of_targets(X, y, X_new):
 def test_an_iterating_model_on_the_cluster(client):
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(m, 1, (60, 2)) for m in (0, 5)])
-    parts = np.array_split(rng.permutation(X), 5)
-    here = GaussianMixture(2, random_state=0).fit_chunks(parts)
-    there = GaussianMixture(2, random_state=0).fit_chunks(parts, client.map)
-    assert here.means_.tobytes() == there.means_.tobytes()
+    parts, start = np.array_split(rng.permutation(X), 5), random_start(X, 2, rng)
+    here = em_over_chunks(parts, start)
+    there = em_over_chunks(parts, start, workers=client.map)
+    assert here.params.means.tobytes() == there.params.means.tobytes()
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3, map])
