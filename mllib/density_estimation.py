@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 from scipy.special import gammaln
 
-from mllib.core.arrays import check_array, check_sample_weight, check_size, check_vector
+from mllib.core.arrays import check_array, check_sample_weight, check_vector
 from mllib.core.estimators import DensityEstimator, begin_fit, check_features, check_fitted
 from mllib.core.numerics import log_sum_exp, safe_log
 from mllib.core.scalars import check_scalar, random_generator
@@ -70,25 +70,10 @@ class BandwidthChoice(NamedTuple):
 def histogram(x, width, origin=0.0):
     """Return counts k and densities k / (n width) in the bins [origin + j width, + (j + 1) width).
 
-    Parameters
-    ----------
-    x : array of shape (n,)
-    width : float
-        Above 0.
-    origin : float
-        Where a bin begins.
+    The bins reach from the one of the smallest to the one of the largest observation.
 
-    Returns
-    -------
-    Histogram
-        The bins from the one of the smallest to the one of the largest observation.
-
-    References
-    ----------
     Book: density-estimation-region-estimator.
 
-    Examples
-    --------
     >>> histogram([1.0, 2.0, 2.5, 4.0], 2.0).density
     array([0.125, 0.25 , 0.125])
     """
@@ -115,18 +100,6 @@ def window_density(X, Q, h):
 
     This is the kernel density estimate whose kernel is 1 on [-1/2, 1/2]^d.
 
-    Parameters
-    ----------
-    X, Q : arrays of shape (n, d) and (m, d)
-    h : float
-        Side of the cube, above 0.
-
-    Returns
-    -------
-    array of shape (m,)
-
-    Examples
-    --------
     >>> window_density([[0.0], [1.0], [4.0]], [[0.5]], 2.0)
     array([0.33333333])
     """
@@ -146,22 +119,8 @@ def knn_density(X, Q, k):
     V(r) = pi^(d/2) r^d / Gamma(d/2 + 1) is the volume of the ball; where r = 0 the estimate is
     infinite. It does not integrate to one.
 
-    Parameters
-    ----------
-    X, Q : arrays of shape (n, d) and (m, d)
-    k : int
-        Between 1 and n.
-
-    Returns
-    -------
-    array of shape (m,)
-
-    References
-    ----------
     Book: density-estimation-region-estimator. Loftsgaarden and Quesenberry (1965).
 
-    Examples
-    --------
     >>> knn_density([[0.0], [1.0], [4.0]], [[0.5], [2.0]], 2)
     array([0.66666667, 0.16666667])
     """
@@ -184,21 +143,14 @@ def log_kernel_density(X, Q, h, sample_weight=None):
 
     The sum is taken in logs, so that a query far from all data has a finite log density.
 
+    Book: density-estimation-kde. Parzen (1962), Annals of Mathematical Statistics 33, 1065-1076.
+
     Parameters
     ----------
     X, Q : arrays of shape (n, d) and (m, d)
     h : float
         Bandwidth, above 0.
-    sample_weight : array of shape (n,), optional
-        How often each row counts.
-
-    Returns
-    -------
-    array of shape (m,)
-
-    References
-    ----------
-    Book: density-estimation-kde. Parzen (1962), Annals of Mathematical Statistics 33, 1065-1076.
+    sample_weight : see ``mllib.core``
 
     Examples
     --------
@@ -220,25 +172,10 @@ def log_kernel_density(X, Q, h, sample_weight=None):
 def loo_log_density(X, h, sample_weight=None):
     """Return log (1/(n-1)) sum_{j != i} N(x_i; x_j, h^2 I) for each row i, in nats.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-        At least two rows.
-    h : float
-        Bandwidth, above 0.
-    sample_weight : array of shape (n,), optional
-        How often each row counts, 0 or at least 1; one repetition is left out.
+    Weights are 0 or at least 1; one repetition is left out.
 
-    Returns
-    -------
-    array of shape (n,)
-
-    References
-    ----------
     Book: density-estimation-kde-bandwidth. Habbema, Hermans and van den Broek (1974).
 
-    Examples
-    --------
     >>> loo_log_density([[0.0], [2.0]], 1.0).round(4)
     array([-2.9189, -2.9189])
     """
@@ -266,24 +203,12 @@ def kde_moments(Q, h, n, weights, means, variances):
     The truth is f = sum_k w_k N(m_k, v_k I). Then E f_hat = sum_k w_k N(x; m_k, (v_k + h^2) I), and
     n Var f_hat = (4 pi h^2)^(-d/2) sum_k w_k N(x; m_k, (v_k + h^2/2) I) - (E f_hat)^2.
 
+    Book: density-estimation-exact.
+
     Parameters
     ----------
-    Q : array of shape (m, d)
-    h : float
-        Bandwidth, above 0.
-    n : int
-        Sample size.
-    weights : array of shape (K,)
-    means : array of shape (K, d)
-    variances : array of shape (K,)
-
-    Returns
-    -------
-    Moments
-
-    References
-    ----------
-    Book: density-estimation-exact.
+    Q, h, n : array of shape (m, d), bandwidth above 0, sample size
+    weights, means, variances : arrays of shape (K,), (K, d) and (K,)
 
     Examples
     --------
@@ -304,28 +229,10 @@ def exact_mise(h, n, weights, means, variances):
     """Return E integral (f_hat - f)^2 for n draws from f = sum_k w_k N(m_k, v_k I).
 
     With S_a = sum_kl w_k w_l N(m_k - m_l; 0, (v_k + v_l + a h^2) I) it is
-    (4 pi h^2)^(-d/2) / n + (1 - 1/n) S_2 - 2 S_1 + S_0.
+    (4 pi h^2)^(-d/2) / n + (1 - 1/n) S_2 - 2 S_1 + S_0. Parameters are as in ``kde_moments``.
 
-    Parameters
-    ----------
-    h : float
-        Bandwidth, above 0.
-    n : int
-        Sample size.
-    weights : array of shape (K,)
-    means : array of shape (K, d)
-    variances : array of shape (K,)
-
-    Returns
-    -------
-    float
-
-    References
-    ----------
     Book: density-estimation-exact. Marron and Wand (1992), Annals of Statistics 20, 712-736.
 
-    Examples
-    --------
     >>> round(exact_mise(0.5, 100, [1.0], [[0.0]], [1.0]), 5)
     0.0056
     """
@@ -338,21 +245,8 @@ def exact_mise(h, n, weights, means, variances):
 
 
 def best_bandwidth(n, weights, means, variances):
-    """Return the h at which ``exact_mise`` is least.
+    """Return the h at which ``exact_mise`` is least. Parameters are as in ``kde_moments``.
 
-    Parameters
-    ----------
-    n : int
-        Sample size.
-    weights, means, variances :
-        As in ``exact_mise``.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
     >>> round(best_bandwidth(100, [1.0], [[0.0]], [1.0]), 3)
     0.445
     """
@@ -378,23 +272,8 @@ def silverman_bandwidth(X, sample_weight=None):
 
     s^2 is the mean of the variances of the columns, with divisor n - 1.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-        At least two different rows.
-    sample_weight : array of shape (n,), optional
-        How often each row counts.
-
-    Returns
-    -------
-    float
-
-    References
-    ----------
     Book: density-estimation-silverman. Silverman (1986), equations 3.28 and 4.14.
 
-    Examples
-    --------
     >>> round(silverman_bandwidth([[0.0], [1.0], [2.0]]), 4)
     0.8503
     """
@@ -418,23 +297,8 @@ def loo_range(X, sample_weight=None):
     low^2 and high^2 are the means of delta_i^2 / d and Delta_i^2 / d, with delta_i and Delta_i the
     distances from x_i to the nearest and to the farthest of the others.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-        At least two rows.
-    sample_weight : array of shape (n,), optional
-        How often each row counts, 0 or at least 1.
-
-    Returns
-    -------
-    pair of float
-
-    References
-    ----------
     Book: density-estimation-kde-bandwidth.
 
-    Examples
-    --------
     >>> loo_range([[0.0], [1.0], [3.0]])
     (1.4142135623730951, 2.70801280154532)
     """
@@ -455,38 +319,19 @@ def loo_range(X, sample_weight=None):
 def loo_bandwidth(X, sample_weight=None, *, at_least=0.0):
     """Return the bandwidth that maximises L(h) = sum_i log f_hat_{-i}(x_i).
 
-    A grid of 60 values over ``loo_range``, then a bracketed search around the best.
+    A grid of 60 values over ``loo_range``, then a bracketed search around the best. Where every row
+    has a twin, L grows without bound as h falls to 0: that is refused unless ``at_least``, the
+    smallest bandwidth to consider, is given, such as the unit to which the data were rounded.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    sample_weight : array of shape (n,), optional
-        How often each row counts, 0 or at least 1.
-    at_least : float
-        Smallest bandwidth to consider, such as the unit to which the data were rounded.
-
-    Returns
-    -------
-    BandwidthChoice
-
-    Raises
-    ------
-    ValueError
-        If every row has a twin and ``at_least`` is 0: then L grows without bound as h falls to 0.
-
-    References
-    ----------
     Book: density-estimation-kde-bandwidth.
 
-    Examples
-    --------
     >>> round(loo_bandwidth([[0.0], [2.0]]).h, 6)
     2.0
     """
     X = check_array(X, min_samples=2)
     check_scalar(at_least, "at_least", low=0)
     w = _whole_weights(sample_weight, len(X))
-    low, high = loo_range(check_size(X), w)
+    low, high = loo_range(X, w)
     low = max(low, at_least)
     if not low > 0:
         raise ValueError(
@@ -514,6 +359,8 @@ def loo_bandwidth(X, sample_weight=None, *, at_least=0.0):
 class KernelDensity(DensityEstimator):
     """The density (1/n) sum_i N(x; x_i, h^2 I).
 
+    Book: density-estimation-kde.
+
     Parameters
     ----------
     bandwidth : float, "silverman" or "loo"
@@ -523,12 +370,7 @@ class KernelDensity(DensityEstimator):
 
     Attributes
     ----------
-    bandwidth_ : float
-    n_features_in_ : int
-
-    References
-    ----------
-    Book: density-estimation-kde.
+    bandwidth_, n_features_in_ : float, int
 
     Examples
     --------
@@ -579,7 +421,7 @@ class KernelDensity(DensityEstimator):
 
 
 def _pair(X, Q):
-    X, Q = check_array(X), check_size(check_array(Q, "Q"), "Q")
+    X, Q = check_array(X), check_array(Q, "Q")
     if X.shape[1] != Q.shape[1]:
         raise ValueError(f"Q must have the {X.shape[1]} columns of X, got {Q.shape[1]}.")
     return X, Q

@@ -17,11 +17,12 @@ from mllib.core.arrays import (
     check_array,
     check_kernel_values,
     check_square,
+    check_target_length,
     check_targets,
     check_vector,
 )
 from mllib.core.errors import convergence_warning
-from mllib.core.estimators import Regressor, begin_fit, check_features
+from mllib.core.estimators import Regressor, begin_fit, check_features, check_fitted
 from mllib.core.numerics import cholesky_with_jitter, squared_distances
 from mllib.core.scalars import check_choice, check_rng, check_scalar, random_generator
 from mllib.kernels import (
@@ -91,29 +92,17 @@ class EvidenceRun(NamedTuple):
 def condition_on(b, B, C, A, mean_b=0.0, mean_a=0.0):
     """Return the law of a given b, for (a, b) jointly Gaussian with Cov[b] = B invertible.
 
-    Mean mean_a + C B^{-1} (b - mean_b), covariance A - C B^{-1} C^T. Unlike
-    ``gaussian_conditional`` the joint covariance may be singular.
+    Mean mean_a + C B^{-1} (b - mean_b), covariance A - C B^{-1} C^T, which may be singular. Unlike
+    in ``gaussian_conditional`` the joint covariance may be singular too.
+
+    Book: gaussian-processes-gaussian-conditioning.
 
     Parameters
     ----------
     b : array of shape (n,)
-        The observed values.
-    B : array of shape (n, n)
-        Their covariance, symmetric positive definite.
-    C : array of shape (m, n)
-        Cov[a, b].
-    A : array of shape (m, m)
-        Cov[a].
+    B, C, A : arrays of shape (n, n), (m, n) and (m, m)
+        Cov[b], symmetric positive definite; Cov[a, b]; Cov[a].
     mean_b, mean_a : float, or arrays of shapes (n,) and (m,)
-
-    Returns
-    -------
-    Gaussian
-        Its covariance has shape (m, m) and may be singular.
-
-    References
-    ----------
-    Book: gaussian-processes-gaussian-conditioning.
 
     Examples
     --------
@@ -122,7 +111,7 @@ def condition_on(b, B, C, A, mean_b=0.0, mean_a=0.0):
     """
     b = check_vector(b, "b")
     B = check_square(B, "B", size=len(b), symmetric=True)
-    C = check_array(C, "C")
+    C = check_array(C, "C", any_size=True)
     A = check_square(A, "A", size=len(C), symmetric=True)
     if C.shape[1] != len(b):
         raise ValueError(f"C must have {len(b)} columns like B, got {C.shape[1]}.")
@@ -136,25 +125,16 @@ def condition_on(b, B, C, A, mean_b=0.0, mean_a=0.0):
 
 
 def sample_functions(mean, K, S, rng):
-    """Return S draws from N(mean, K), also where K is singular: mean + K^{1/2} z.
+    """Return S draws from N(mean, K), shape (S, m), also where K is singular: mean + K^{1/2} z.
+
+    Book: gaussian-processes-gaussian-vectors.
 
     Parameters
     ----------
     mean : float or array of shape (m,)
     K : array of shape (m, m)
         Symmetric positive semidefinite.
-    S : int
-        Number of draws, at least 1.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    array of shape (S, m)
-        Each row holds one function's values at the m inputs.
-
-    References
-    ----------
-    Book: gaussian-processes-gaussian-vectors.
+    S, rng : int, numpy.random.Generator
 
     Examples
     --------
@@ -171,23 +151,15 @@ def sample_functions(mean, K, S, rng):
 
 
 def sample_prior(kernel, X, S, rng):
-    """Return S functions drawn from the process with mean 0 and this kernel, at the points X.
+    """Return S functions drawn from the process with mean 0 and this kernel, at m points: (S, m).
+
+    Book: gaussian-processes-gp-definition.
 
     Parameters
     ----------
     kernel : callable
         ``kernel(X, Y)`` returns the matrix k(x_i, y_j).
-    X : sequence of m points
-    S : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    array of shape (S, m)
-
-    References
-    ----------
-    Book: gaussian-processes-gp-definition.
+    X, S, rng : sequence of m points, int, numpy.random.Generator
 
     Examples
     --------
@@ -220,32 +192,13 @@ def _cholesky(C):
 def gp_fit(K, y, noise):
     """Return what predictions need: L with L L^T = K + sigma^2 I, and alpha = (K + sigma^2 I)^-1 y.
 
-    Jitter is added only if K + sigma^2 I is singular to rounding, and is reported.
+    K, shape (n, n), holds the prior covariances k(x_i, x_j), and noise is the variance sigma^2 >=
+    0. Jitter is added only if K + sigma^2 I is singular to rounding, and is reported. noise = 0 is
+    refused where the process cannot run through the targets, as at two equal inputs with different
+    targets.
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        Prior covariances k(x_i, x_j) of the function: symmetric positive semidefinite.
-    y : array of shape (n,)
-    noise : float
-        Variance sigma^2 of the noise, at least 0.
-
-    Returns
-    -------
-    GPFit
-
-    Raises
-    ------
-    ValueError
-        If K is not symmetric or has a negative eigenvalue, if noise < 0, or if noise = 0 and the
-        process cannot run through the targets, as at two equal inputs with different targets.
-
-    References
-    ----------
     Book: gaussian-processes-cholesky. Rasmussen and Williams (2006), algorithm 2.1.
 
-    Examples
-    --------
     >>> fit = gp_fit([[1.0, 0.0], [0.0, 1.0]], [2.0, 4.0], noise=1.0)
     >>> fit.alpha, fit.jitter, round(fit.evidence.value, 4)
     (array([1., 2.]), 0.0, -7.531)
@@ -278,23 +231,15 @@ def _fit(K, y, noise):
 def gp_predict(fit, k_x, k_xx, latent=False):
     """Return mean and variance at m inputs: k_x^T alpha and k(x, x) - |L^{-1} k_x|^2 + sigma^2.
 
+    Book: gaussian-processes-gp-predictive.
+
     Parameters
     ----------
     fit : GPFit
-    k_x : array of shape (n, m)
-        k(x_i, x) for each of m inputs x: one column for each.
-    k_xx : array of shape (m,)
-        k(x, x).
+    k_x, k_xx : arrays of shape (n, m) and (m,)
+        k(x_i, x), one column for each input x; and k(x, x).
     latent : bool
         Whether the variance is that of f(x), without the noise of a new target.
-
-    Returns
-    -------
-    Prediction
-
-    References
-    ----------
-    Book: gaussian-processes-gp-predictive.
 
     Examples
     --------
@@ -302,7 +247,7 @@ def gp_predict(fit, k_x, k_xx, latent=False):
     >>> gp_predict(fit, [[1.0, 0.0]], [1.0, 1.0])
     Prediction(mean=array([1., 0.]), variance=array([1.5, 2. ]))
     """
-    k_x = check_array(k_x, "k_x")
+    k_x = check_array(k_x, "k_x", any_size=True)
     k_xx = check_vector(k_xx, "k_xx", length=k_x.shape[1])
     if len(k_x) != len(fit.alpha):
         raise ValueError(f"k_x must have {len(fit.alpha)} rows, one per target, got {len(k_x)}.")
@@ -312,30 +257,17 @@ def gp_predict(fit, k_x, k_xx, latent=False):
 
 
 def gp_covariance(fit, k_x, K_xx):
-    """Return the posterior covariances k(x, x') - k_x^T C^{-1} k_x' of f at m inputs.
+    """Return the posterior covariances k(x, x') - k_x^T C^{-1} k_x' of f at m inputs, shape (m, m).
 
-    Parameters
-    ----------
-    fit : GPFit
-    k_x : array of shape (n, m)
-    K_xx : array of shape (m, m)
-        The prior covariances of the m values.
+    K_xx holds the prior covariances of the m values.
 
-    Returns
-    -------
-    array of shape (m, m)
-
-    References
-    ----------
     Book: gaussian-processes-gp-predictive.
 
-    Examples
-    --------
     >>> gp_covariance(gp_fit([[1.0]], [2.0], 1.0), [[1.0, 0.5]], [[1.0, 0.5], [0.5, 1.0]])
     array([[0.5  , 0.25 ],
            [0.25 , 0.875]])
     """
-    k_x = check_array(k_x, "k_x")
+    k_x = check_array(k_x, "k_x", any_size=True)
     K_xx = check_square(K_xx, "K_xx", size=k_x.shape[1], symmetric=True)
     V = solve_triangular(fit.L, k_x, lower=True, check_finite=False)
     return K_xx - V.T @ V
@@ -347,22 +279,8 @@ def gp_covariance(fit, k_x, K_xx):
 def log_marginal_likelihood(K, y, noise):
     """Return log N(y; 0, K + sigma^2 I) = -y^T C^{-1} y / 2 - log det(C) / 2 - n log(2 pi) / 2.
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-    y : array of shape (n,)
-    noise : float
-
-    Returns
-    -------
-    Evidence
-
-    References
-    ----------
     Book: gaussian-processes-evidence.
 
-    Examples
-    --------
     >>> round(log_marginal_likelihood([[1.0]], [2.0], noise=1.0).fit, 9)
     -1.0
     """
@@ -372,26 +290,10 @@ def log_marginal_likelihood(K, y, noise):
 def evidence_slopes(fit, slopes):
     """Return the derivative of log p(y | X) in each hyperparameter, from those of C.
 
-    It is (alpha^T S alpha - tr(C^{-1} S)) / 2 with S = dC / dtheta_j.
+    It is (alpha^T S alpha - tr(C^{-1} S)) / 2 with the symmetric matrices S = dC / dtheta_j.
 
-    NaN in an argument comes out as NaN.
-
-    Parameters
-    ----------
-    fit : GPFit
-    slopes : list of arrays of shape (n, n)
-        The symmetric matrices S.
-
-    Returns
-    -------
-    array of shape (len(slopes),)
-
-    References
-    ----------
     Book: gaussian-processes-evidence-gradient.
 
-    Examples
-    --------
     >>> evidence_slopes(gp_fit([[1.0]], [2.0], 1.0), [np.ones((1, 1))])
     array([0.25])
     """
@@ -403,28 +305,10 @@ def evidence_slopes(fit, slopes):
 def rbf_evidence(theta, D, y):
     """Return the evidence of theta = (log ell, log tau^2, log sigma^2) and its gradient.
 
-    C = tau^2 exp(-D / (2 ell^2)) + sigma^2 I.
+    C = tau^2 exp(-D / (2 ell^2)) + sigma^2 I, D the squared distances of the inputs, shape (n, n).
 
-    NaN in an argument comes out as NaN.
-
-    Parameters
-    ----------
-    theta : array of shape (3,)
-    D : array of shape (n, n)
-        Squared distances of the inputs.
-    y : array of shape (n,)
-
-    Returns
-    -------
-    Evidence
-    gradient : array of shape (3,)
-
-    References
-    ----------
     Book: gaussian-processes-evidence-gradient.
 
-    Examples
-    --------
     >>> evidence, gradient = rbf_evidence(np.zeros(3), np.zeros((1, 1)), np.array([2.0]))
     >>> round(evidence.value, 4), gradient
     (-2.2655, array([0.  , 0.25, 0.25]))
@@ -441,28 +325,17 @@ def rbf_evidence(theta, D, y):
 def maximise_evidence(evidence, starts, low, high, *, names=None, tol=1e-5, max_iter=500):
     """Climb the evidence from each start within bounds, by L-BFGS-B; return all the summits.
 
+    Book: gaussian-processes-climbing. Byrd, Lu, Nocedal and Zhu (1995).
+
     Parameters
     ----------
     evidence : callable
         ``evidence(theta)`` returns an Evidence and its gradient, as ``rbf_evidence`` does.
     starts : array of shape (s, p)
         Where to begin: logarithms of hyperparameters.
-    low, high : arrays of shape (p,)
-        Bounds of theta.
-    names : sequence of p names, optional
-        Used to report what lies on a bound.
-    tol : float
+    low, high, names : arrays of shape (p,), and names by which bounds are reported
+    tol, max_iter : float, int
         A run has converged if no slope that may be followed exceeds tol, in nats.
-    max_iter : int
-        At most so many iterations of each run.
-
-    Returns
-    -------
-    EvidenceRun
-
-    References
-    ----------
-    Book: gaussian-processes-climbing. Byrd, Lu, Nocedal and Zhu (1995).
 
     Examples
     --------
@@ -472,7 +345,7 @@ def maximise_evidence(evidence, starts, low, high, *, names=None, tol=1e-5, max_
     >>> run.at_bound
     ('theta_0',)
     """
-    starts = check_array(starts, "starts")
+    starts = check_array(starts, "starts", any_size=True)
     p = starts.shape[1]
     low, high = (check_vector(v, s, length=p) for v, s in ((low, "low"), (high, "high")))
     if (low > high).any():
@@ -516,19 +389,15 @@ class GaussianProcessRegressor(Regressor):
     The mean is kernel ridge regression with lam = sigma^2 / tau^2; the process adds the variance.
     There is no offset: subtract the mean of y, or add a constant to the kernel.
 
+    Book: gaussian-processes-gp-predictive, gaussian-processes-evidence.
+
     Parameters
     ----------
-    kernel : {"rbf", "linear", "polynomial", "precomputed"} or callable
-        As in ``KernelRidge``.
-    ell : float or "scale"
-        Length in exp(-||x - y||^2 / (2 ell^2)) and in (coef0 + x^T y / ell^2)^degree, in units of
-        the inputs; "scale" takes ``default_width(X)``.
+    kernel, ell, degree, coef0 : see ``KernelRidge``
     signal : float or "scale"
         tau^2, above 0; "scale" takes the mean of y^2.
     noise : float or "scale"
         sigma^2, at least 0, above 0 if it is optimised; "scale" takes a tenth of the mean of y^2.
-    degree, coef0 : int, float
-        Of the polynomial kernel.
     optimise : bool
         Whether ell, signal and noise are the start of a climb of the evidence, or final. The
         linear kernel, a callable and "precomputed" have no ell.
@@ -537,30 +406,21 @@ class GaussianProcessRegressor(Regressor):
     bounds : pair of float
         During the climb ell and the standard deviations tau and sigma stay between these multiples
         of ``default_width(X)`` and of the root of the mean of y^2.
-    tol, max_iter : float, int
-        A climb ends when no slope of the evidence exceeds tol nats, or after max_iter iterations.
-    random_state : None, int or numpy.random.Generator
-        For the starts.
+    tol, max_iter, random_state : see ``mllib.core``
+        A climb ends when no slope of the evidence exceeds tol nats.
 
     Attributes
     ----------
     ell_, signal_, noise_ : float
         The hyperparameters used.
-    log_marginal_likelihood_ : float
-        log p(y | X) in nats at these.
+    log_marginal_likelihood_ : float, in nats at these
     at_bound_ : tuple of str
         Which of them the climb left on a bound: their values say nothing but that.
     dual_coef_ : array of shape (n,)
         alpha: the mean at x is sum_i alpha_i tau^2 k(x_i, x).
     jitter_ : float
         What the factorisation needed on the diagonal beyond the noise; mostly 0.
-    X_fit_ : array of shape (n, d)
-    n_iter_ : int
-    converged_ : bool
-
-    References
-    ----------
-    Book: gaussian-processes-gp-predictive, gaussian-processes-evidence.
+    X_fit_, n_iter_, converged_ : array of shape (n, d), int, bool
 
     Examples
     --------
@@ -631,12 +491,8 @@ class GaussianProcessRegressor(Regressor):
         check_scalar(self.degree, "degree", low=1, integer=True)
         check_scalar(self.coef0, "coef0", low=0)
         check_scalar(self.n_restarts, "n_restarts", low=0, integer=True)
-        check_scalar(self.tol, "tol", low=0, open_low=True)
-        check_scalar(self.max_iter, "max_iter", low=1, integer=True)
-        with np.errstate(over="ignore"):
-            width, square = default_width(X), float(np.mean(y**2)) or 1.0
-        if square == np.inf:
-            raise ValueError("y is too large, its squares would be infinite: divide it by a unit.")
+        width = 1.0 if self.kernel == "precomputed" else default_width(X)
+        square = float(np.mean(y**2)) or 1.0
         found = []
         for name, scale in (("ell", width), ("signal", square), ("noise", square / 10)):
             value = getattr(self, name)
@@ -678,15 +534,9 @@ class GaussianProcessRegressor(Regressor):
         rng = random_generator(self.random_state)
         jumps = rng.uniform(-np.log(10), np.log(10), (self.n_restarts, 3))
         starts = np.log(start) + np.vstack([np.zeros(3), jumps])
-        run = maximise_evidence(
-            self._objective(X, y),
-            starts,
-            low,
-            high,
-            names=("ell", "signal", "noise"),
-            tol=self.tol,
-            max_iter=self.max_iter,
-        )
+        names = ("ell", "signal", "noise")
+        options = {"names": names, "tol": self.tol, "max_iter": self.max_iter}
+        run = maximise_evidence(self._objective(X, y), starts, low, high, **options)
         if not run.converged:
             convergence_warning(
                 f"The evidence was still rising after max_iter={self.max_iter} iterations: its "
@@ -698,15 +548,12 @@ class GaussianProcessRegressor(Regressor):
     def fit(self, X, y):
         """Fit to X of shape (n, d) and y of shape (n,); return self."""
         begin_fit(self, X)
-        X, y = check_array(X), check_targets(y, type(self).__name__)
-        if len(X) != len(y):
-            raise ValueError(
-                f"Found input variables with inconsistent numbers of samples: X has {len(X)} rows, "
-                f"y has {len(y)} entries."
-            )
+        known = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        X, y = check_array(X, any_size=known), check_targets(y, type(self).__name__)
+        check_target_length(X, y)
         found, scales = self._starting_point(X, y)
         self._chosen = self.kernel, self.degree, self.coef0  # set_params is for the next fit
-        if callable(self.kernel) or self.kernel == "precomputed":
+        if callable(self.kernel) or known:
             check_psd(self._between(X, X, 1.0), "the matrix of the kernel")
         self.at_bound_, self.n_iter_, self.converged_ = (), 1, True
         with np.errstate(over="ignore", invalid="ignore"):
@@ -720,7 +567,7 @@ class GaussianProcessRegressor(Regressor):
         return self
 
     def _refuse_precomputed(self, what):
-        if isinstance(self._chosen[0], str) and self._chosen[0] == "precomputed":
+        if self._chosen[0] == "precomputed":
             raise ValueError(f"{what} needs k(x, x') among new inputs: pass the kernel itself.")
 
     def predict(self, X, return_std=False, latent=False):
@@ -728,7 +575,8 @@ class GaussianProcessRegressor(Regressor):
 
         ``latent=True`` leaves the noise out: the standard deviation of f(x).
         """
-        X = check_features(self, X)
+        check_fitted(self)
+        X = check_features(self, X, any_size=self._chosen[0] == "precomputed")
         k_x = self.signal_ * self._between(X, self.X_fit_, self.ell_).T
         if not return_std:
             return np.einsum("ij,i->j", k_x, self.dual_coef_)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh, svd
 
-from mllib.core.arrays import check_array, check_result, check_square, check_vector
+from mllib.core.arrays import check_array, check_result, check_size, check_square, check_vector
 from mllib.core.scalars import check_choice, check_scalar
 
 __all__ = [
@@ -137,33 +137,13 @@ def _value(f, x, ndim):
 def numeric_gradient(f, x, *, h=None):
     """Return the gradient of f at x by central differences: (f(x + h e_j) - f(x - h e_j)) / 2h.
 
-    The result has the shape of x: a vector for a vector, and for a matrix Lambda the matrix of
-    df / dLambda_ij, each entry being a variable of its own.
+    f takes an array like x, of any shape, and returns one number; the result has the shape of x:
+    for a matrix Lambda it holds df / dLambda_ij, each entry being a variable of its own. The step h
+    is by default eps^(1/3) times the largest entry of x, which balances the error h^2 of the
+    formula and the error eps / h of rounding.
 
-    Parameters
-    ----------
-    f : callable
-        Takes an array like x, returns one number.
-    x : array of any shape
-    h : float, optional
-        Step; by default eps^(1/3) times the largest entry of x, which balances the error h^2 of
-        the formula and the error eps / h of rounding.
-
-    Returns
-    -------
-    array of the shape of x
-
-    Raises
-    ------
-    ValueError
-        If x is not finite, f returns something else than one number, or is not finite near x.
-
-    References
-    ----------
     Book: linear-algebra-gradient-hessian, linear-algebra-central-differences.
 
-    Examples
-    --------
     >>> numeric_gradient(lambda x: x[0] ** 2 + 3 * x[1], [2.0, 1.0]).round(6)
     array([4., 3.])
     """
@@ -179,33 +159,13 @@ def numeric_gradient(f, x, *, h=None):
 
 
 def numeric_jacobian(f, x, *, h=None):
-    """Return the Jacobian J_ij = df_i / dx_j of a vector function by central differences.
+    """Return J_ij = df_i / dx_j, shape (m, d), by central differences; h: ``numeric_gradient``.
 
-    Row i is the transposed gradient of f_i, so that f(x + v) = f(x) + J v + o(|v|).
+    f takes a vector of shape (d,) and returns one of shape (m,). Row i is the transposed gradient
+    of f_i, so that f(x + v) = f(x) + J v + o(|v|).
 
-    Parameters
-    ----------
-    f : callable
-        Takes a vector of shape (d,), returns a vector of shape (m,).
-    x : array of shape (d,)
-    h : float, optional
-        Step, as in ``numeric_gradient``.
-
-    Returns
-    -------
-    array of shape (m, d)
-
-    Raises
-    ------
-    ValueError
-        As ``numeric_gradient``.
-
-    References
-    ----------
     Book: linear-algebra-gradient-hessian.
 
-    Examples
-    --------
     >>> numeric_jacobian(lambda x: x[0] * x, [2.0, 1.0]).round(6)
     array([[4., 0.],
            [1., 2.]])
@@ -224,34 +184,13 @@ def numeric_jacobian(f, x, *, h=None):
 
 
 def numeric_hessian(f, x, *, h=None):
-    """Return H_jk = d^2 f / dx_j dx_k by central differences in both directions.
+    """Return H_jk = d^2 f / dx_j dx_k, shape (d, d), by central differences in both directions.
 
     H_jk is (f(x + h_j + h_k) - f(x + h_j - h_k) - f(x - h_j + h_k) + f(x - h_j - h_k)) / 4 h^2,
-    where h_j = h e_j.
+    where h_j = h e_j; h is by default eps^(1/4) times the largest entry of x.
 
-    Parameters
-    ----------
-    f : callable
-        Takes a vector of shape (d,), returns one number.
-    x : array of shape (d,)
-    h : float, optional
-        Step; by default eps^(1/4) times the largest entry of x.
-
-    Returns
-    -------
-    array of shape (d, d), symmetric
-
-    Raises
-    ------
-    ValueError
-        As ``numeric_gradient``.
-
-    References
-    ----------
     Book: linear-algebra-gradient-hessian.
 
-    Examples
-    --------
     >>> numeric_hessian(lambda x: x[0] ** 2 * x[1], [1.0, 2.0]).round(5)
     array([[4., 2.],
            [2., 0.]])
@@ -270,31 +209,12 @@ def numeric_hessian(f, x, *, h=None):
 
 
 def p_norm(v, p=2.0):
-    """Return ||v||_p = (sum_j |v_j|^p)^(1/p); the largest |v_j| for p = inf.
+    """Return ||v||_p = (sum_j |v_j|^p)^(1/p) for p > 0; the largest |v_j| for p = inf.
 
     For 0 < p < 1 the same formula is evaluated, but it is not a norm.
 
-    Parameters
-    ----------
-    v : array of shape (d,)
-    p : float
-        Above 0, or ``numpy.inf``.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If p <= 0, or v is not a finite vector.
-
-    References
-    ----------
     Book: linear-algebra-lp-norms.
 
-    Examples
-    --------
     >>> p_norm([3.0, -4.0]), p_norm([3.0, -4.0], 1), p_norm([3.0, -4.0], np.inf)
     (5.0, 7.0, 4.0)
     """
@@ -308,101 +228,45 @@ def p_norm(v, p=2.0):
 
 
 def gram_matrix(X):
-    """Return K = X X^T, the inner products K_ij = x_i^T x_j of the rows of X.
+    """Return K = X X^T, shape (n, n), the inner products K_ij = x_i^T x_j of the rows of X.
 
     The Gram matrix of the columns, X^T X, is ``gram_matrix(X.T)``.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-
-    Returns
-    -------
-    array of shape (n, n), symmetric and positive semidefinite
-
-    Examples
-    --------
     >>> gram_matrix([[1.0, 0.0], [3.0, 4.0]])
     array([[ 1.,  3.],
            [ 3., 25.]])
     """
     X = check_array(X)
-    with np.errstate(over="ignore", invalid="ignore"):
-        K = X @ X.T
-    if not np.isfinite(K).all():
-        raise ValueError("X is too large to be squared: divide it by a larger unit.")
-    return K
+    return X @ X.T
 
 
 def outer_product_sum(X, y):
     """Return sum_i x_i x_i^T, sum_i y_i x_i and sum_i y_i^2, the sums behind least squares.
 
-    Equal to X^T X, X^T y and y^T y. The sums of parts of a sample add up to those of the whole, so
-    that data larger than memory are a map over chunks and one ``sum``.
+    Equal to X^T X, X^T y and y^T y for X of shape (n, d) and y of shape (n,). The sums of parts of
+    a sample add up, so that data larger than memory are a map over chunks and one ``sum``.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
-
-    Returns
-    -------
-    ProductSums
-
-    Raises
-    ------
-    ValueError
-        If X or y is not finite or too large to be squared, or their lengths differ.
-
-    References
-    ----------
     Book: linear-algebra-outer-product-sum.
 
-    Examples
-    --------
     >>> whole = outer_product_sum([[1.0], [2.0]], [3.0, 5.0])
     >>> parts = outer_product_sum([[1.0]], [3.0]) + outer_product_sum([[2.0]], [5.0])
     >>> whole.S, whole.b, whole.c, parts.c
     (array([[5.]]), array([13.]), 34.0, 34.0)
     """
     X = check_array(X)
-    y = check_vector(y, "y", length=len(X))
-    with np.errstate(over="ignore", invalid="ignore"):
-        S, b, c = X.T @ X, X.T @ y, float(y @ y)
-    if not (np.isfinite(S).all() and np.isfinite(b).all() and np.isfinite(c)):
-        raise ValueError("X and y are too large to be squared: divide them by a larger unit.")
-    return ProductSums(len(X), S, b, c)
+    y = check_size(check_vector(y, "y", length=len(X)), "y")
+    return ProductSums(len(X), X.T @ X, X.T @ y, float(y @ y))
 
 
 def is_positive_semidefinite(K, *, rtol=1e-12):
-    """Return whether z^T K z >= 0 for all z, judged by the smallest eigenvalue of K.
+    """Return whether z^T K z >= 0 for all z, judged by the smallest eigenvalue of a symmetric K.
 
-    Parameters
-    ----------
-    K : array of shape (d, d)
-        Symmetric.
-    rtol : float
-        Eigenvalues above -rtol times the largest in absolute value count as rounded zeros.
+    Eigenvalues above -rtol times the largest in absolute value count as rounded zeros.
 
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    ValueError
-        If K is not square, finite and symmetric.
-
-    References
-    ----------
     Book: linear-algebra-psd-characterisations.
 
-    Examples
-    --------
     >>> is_positive_semidefinite([[1.0, 2.0], [2.0, 4.0]])
     True
-    >>> is_positive_semidefinite([[0.0, 0.0], [0.0, -1.0]])
-    False
     """
     K = check_square(K, "K", symmetric=True)
     check_scalar(rtol, "rtol", low=0)
@@ -411,20 +275,10 @@ def is_positive_semidefinite(K, *, rtol=1e-12):
 
 
 def principal_minors(K):
-    """Return det K_SS for every non-empty set S of indices, rows and columns alike.
+    """Return a dict from S to det K_SS for every non-empty tuple S of indices, smallest sets first.
 
-    Parameters
-    ----------
-    K : array of shape (d, d)
-        At most 16 rows, since there are 2^d - 1 minors.
+    K has at most 16 rows, since there are 2^d - 1 minors.
 
-    Returns
-    -------
-    dict
-        From the tuple S, smallest sets first, to the determinant.
-
-    Examples
-    --------
     >>> principal_minors([[0.0, 0.0], [0.0, -1.0]])
     {(0,): 0.0, (1,): -1.0, (0, 1): 0.0}
     """
@@ -437,20 +291,10 @@ def principal_minors(K):
 
 
 def leading_minors(K):
-    """Return the determinants of the upper left squares of sizes 1, ..., d.
+    """Return the determinants of the upper left squares of sizes 1, ..., d, shape (d,).
 
     All positive means positive definite (Sylvester); all non-negative does not mean semidefinite.
 
-    Parameters
-    ----------
-    K : array of shape (d, d)
-
-    Returns
-    -------
-    array of shape (d,)
-
-    Examples
-    --------
     >>> leading_minors([[2.0, 1.0], [1.0, 2.0]]).round(6)
     array([2., 3.])
     """
@@ -462,31 +306,13 @@ def leading_minors(K):
 
 
 def push_through(X, lam, *, side="smaller"):
-    """Return (X^T X + lam I_d)^{-1} X^T = X^T (X X^T + lam I_n)^{-1} from the smaller system.
+    """Return (X^T X + lam I_d)^{-1} X^T = X^T (X X^T + lam I_n)^{-1}, shape (d, n), for lam > 0.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    lam : float
-        Above 0.
-    side : {"smaller", "features", "samples"}
-        Solve with the d x d matrix X^T X, with the n x n matrix X X^T, or with the smaller one.
+    ``side`` says which system is solved: "features" the d x d one, "samples" the n x n one, or the
+    "smaller". A lam so small beside X that the matrix is singular in floating point is refused.
 
-    Returns
-    -------
-    array of shape (d, n)
-
-    Raises
-    ------
-    ValueError
-        If lam <= 0, or so small beside X that the matrix is singular in floating point.
-
-    References
-    ----------
     Book: linear-algebra-push-through.
 
-    Examples
-    --------
     >>> push_through([[1.0, 1.0]], 2.0)
     array([[0.25],
            [0.25]])
@@ -508,30 +334,11 @@ def push_through(X, lam, *, side="smaller"):
 def sherman_morrison(Q_inv, x, a=1.0):
     """Return (Q + a x x^T)^{-1} = Q^{-1} - a Q^{-1} x x^T Q^{-1} / (1 + a x^T Q^{-1} x).
 
-    Parameters
-    ----------
-    Q_inv : array of shape (d, d)
-        The inverse of Q, which need not be symmetric.
-    x : array of shape (d,)
-    a : float
-        Weight; negative to take a sample away.
+    In d^2 operations instead of the d^3 of a new inverse; Q^{-1}, shape (d, d), need not be
+    symmetric, and a negative weight a takes a sample away. A sum without an inverse is refused.
 
-    Returns
-    -------
-    array of shape (d, d)
-        In d^2 operations instead of the d^3 of a new inverse.
-
-    Raises
-    ------
-    ValueError
-        If 1 + a x^T Q^{-1} x is zero up to rounding, so that Q + a x x^T has no inverse.
-
-    References
-    ----------
     Book: linear-algebra-sherman-morrison. Sherman and Morrison (1950).
 
-    Examples
-    --------
     >>> sherman_morrison(np.eye(2), [1.0, 0.0])
     array([[0.5, 0. ],
            [0. , 1. ]])
@@ -560,29 +367,11 @@ def _signed(V):
 def spectral_decomposition(C):
     """Return C = V diag(lambda) V^T with V^T V = I and lambda_1 >= ... >= lambda_d.
 
-    Computed by LAPACK; ``jacobi_eigen`` is the algorithm that the book proves. The sign of each
-    eigenvector makes its entry of largest absolute value positive.
+    C is symmetric. Computed by LAPACK; ``jacobi_eigen`` is the algorithm that the book proves. The
+    sign of each eigenvector makes its entry of largest absolute value positive.
 
-    Parameters
-    ----------
-    C : array of shape (d, d)
-        Symmetric.
-
-    Returns
-    -------
-    SpectralDecomposition
-
-    Raises
-    ------
-    ValueError
-        If C is not square, finite and symmetric.
-
-    References
-    ----------
     Book: linear-algebra-spectral-theorem.
 
-    Examples
-    --------
     >>> spectral_decomposition([[1.0, 2.0], [2.0, 1.0]]).values.round(6)
     array([ 3., -1.])
     """
@@ -594,30 +383,11 @@ def spectral_decomposition(C):
 def jacobi_rotation(C, p, q):
     """Return the cosine and sine of the rotation that makes the entry (p, q) of J^T C J zero.
 
-    J is the identity but for J_pp = J_qq = c, J_pq = s, J_qp = -s. Its angle is at most 45 degrees.
+    J is the identity but for J_pp = J_qq = c, J_pq = s, J_qp = -s; C is symmetric. The angle is at
+    most 45 degrees.
 
-    Parameters
-    ----------
-    C : array of shape (d, d)
-        Symmetric.
-    p, q : int
-        Two different indices from 0 to d - 1.
-
-    Returns
-    -------
-    c, s : float
-
-    Raises
-    ------
-    ValueError
-        If C is not square, finite and symmetric, or p and q are not two of its indices.
-
-    References
-    ----------
     Book: linear-algebra-jacobi-rotation. Golub and Van Loan (2013), algorithm 8.5.1.
 
-    Examples
-    --------
     >>> jacobi_rotation(np.array([[2.0, 0.0], [0.0, 1.0]]), 0, 1)
     (1.0, 0.0)
     """
@@ -640,43 +410,23 @@ def _rotation(C, p, q):
 
 
 def jacobi_eigen(C, *, max_rotations=None):
-    """Make C diagonal by rotations, each zeroing the largest entry off the diagonal.
+    """Make a symmetric C diagonal by rotations, each zeroing the largest entry off the diagonal.
 
     Every rotation takes exactly 2 C_pq^2 off the sum of squares off the diagonal, which therefore
-    shrinks at least by the factor 1 - 2 / (d (d - 1)).
+    shrinks at least by the factor 1 - 2 / (d (d - 1)): 40 d^2 of them, the default limit, are more
+    than it takes to reach the rounding level.
 
-    Parameters
-    ----------
-    C : array of shape (d, d)
-        Symmetric.
-    max_rotations : int, optional
-        40 d^2 by default, more than the factor above needs to reach the rounding level.
-
-    Returns
-    -------
-    JacobiRun
-
-    Raises
-    ------
-    ValueError
-        If C is not square, finite and symmetric.
-
-    References
-    ----------
     Book: linear-algebra-spectral-theorem. Jacobi (1846).
 
-    Examples
-    --------
     >>> run = jacobi_eigen([[1.0, 2.0], [2.0, 1.0]])
     >>> run.values.round(6), run.off.tolist()
     (array([ 3., -1.]), [8.0, 0.0])
     """
-    C = check_square(C, "C", symmetric=True)
-    d, scale = len(C), np.abs(C).max() or 1.0
-    check_result(0.0 * scale**2, "C")
+    C = check_size(check_square(C, "C", symmetric=True), "C")
+    d = len(C)
     limit = 40 * d * d if max_rotations is None else max_rotations
     check_scalar(limit, "max_rotations", low=1, integer=True)
-    D, V, off = C / scale, np.eye(d), []
+    D, V, off = C, np.eye(d), []
     enough = (d * _EPS) ** 2 * np.sum(D**2)
     while True:
         outside = np.triu(np.abs(D), 1)
@@ -690,40 +440,22 @@ def jacobi_eigen(C, *, max_rotations=None):
         D, V = J.T @ D @ J, V @ J
         D[p, q] = D[q, p] = 0.0
     order = np.argsort(-np.diag(D), kind="stable")
-    values, off = scale * np.diag(D)[order], scale**2 * np.array(off)
-    return JacobiRun(values, _signed(V[:, order]), off, bool(off[-1] <= scale**2 * enough))
+    done = bool(off[-1] <= enough)
+    return JacobiRun(np.diag(D)[order], _signed(V[:, order]), np.array(off), done)
 
 
 # Functions: the singular value decomposition -------------------------------------------------
 
 
 def gram_schmidt(A, *, rtol=1e-10):
-    """Return Q with orthonormal columns and the span of the columns of A, taken in their order.
+    """Return Q, shape (n, r), orthonormal columns with the span of the columns of A, in order.
 
-    q_j is a_j - sum_{i<j} (q_i^T a_j) q_i divided by its length. A column that depends on those
-    before it is skipped, so [Q, I] completes an orthonormal Q to a basis of the whole space.
+    q_j is a_j - sum_{i<j} (q_i^T a_j) q_i divided by its length. A column of which less than the
+    share ``rtol`` of its length is left depends on those before it and is skipped, so [Q, I]
+    completes an orthonormal Q to a basis of the whole space.
 
-    Parameters
-    ----------
-    A : array of shape (n, k)
-    rtol : float
-        A column counts as dependent if less than this share of its length is left.
-
-    Returns
-    -------
-    array of shape (n, r), r the number of independent columns
-
-    Raises
-    ------
-    ValueError
-        If A is not a finite matrix, or all its columns are zero.
-
-    References
-    ----------
     Book: linear-algebra-gram-schmidt.
 
-    Examples
-    --------
     >>> gram_schmidt([[3.0, 6.0, 1.0], [4.0, 8.0, 1.0]]).round(6)
     array([[ 0.6,  0.8],
            [ 0.8, -0.6]])
@@ -754,25 +486,8 @@ def svd_from_eigh(A):
     costs half of the digits: singular values below about 1e-7 s_1 cannot be told from zero and are
     set to zero. Use ``svd_solve`` or ``scipy.linalg.svd`` where that matters.
 
-    Parameters
-    ----------
-    A : array of shape (n, d)
-
-    Returns
-    -------
-    SVD
-
-    Raises
-    ------
-    ValueError
-        If A is not a finite matrix.
-
-    References
-    ----------
     Book: linear-algebra-svd, linear-algebra-svd-proof.
 
-    Examples
-    --------
     >>> U, s, V = svd_from_eigh([[4.0, 0.0], [3.0, 5.0]])
     >>> (s**2).round(6)
     array([40., 10.])
@@ -782,41 +497,20 @@ def svd_from_eigh(A):
     if n < d:
         U, s, V = svd_from_eigh(A.T)
         return SVD(V, s, U)
-    scale = np.abs(A).max() or 1.0
-    A = A / scale
     values, V = spectral_decomposition(A.T @ A)
     r = np.count_nonzero(values > 10 * n * _EPS * values[0])  # the rounding of A^T A
     s = np.zeros(d)
     s[:r] = np.sqrt(values[:r])
     U = A @ V[:, :r] / s[:r]  # (eq-linear-algebra-left-vectors)
     U = gram_schmidt(np.column_stack([U, np.eye(n)]))[:, :d]  # completes r columns to d
-    return SVD(U, scale * s, V)
+    return SVD(U, s, V)
 
 
 def low_rank_approximation(A, k):
     """Return A_k = sum_{j<=k} s_j u_j v_j^T, which minimises ||A - B||_F over rank(B) <= k.
 
-    Parameters
-    ----------
-    A : array of shape (n, d)
-    k : int
-        Rank, from 1 to min(n, d).
-
-    Returns
-    -------
-    LowRank
-
-    Raises
-    ------
-    ValueError
-        If A is not a finite matrix or k is out of range.
-
-    References
-    ----------
     Book: linear-algebra-low-rank-approximation. Eckart and Young (1936).
 
-    Examples
-    --------
     >>> A_1, error, s = low_rank_approximation([[2.0, 0.0], [0.0, 1.0]], 1)
     >>> A_1, error
     (array([[2., 0.],
@@ -838,27 +532,10 @@ def _cut(s, shape, rtol):
 def matrix_rank(A, *, rtol=None):
     """Return the number of singular values of A above rtol times the largest.
 
-    Parameters
-    ----------
-    A : array of shape (n, d)
-    rtol : float, optional
-        By default max(n, d) times the rounding unit 2.2e-16.
+    By default rtol is max(n, d) times the rounding unit 2.2e-16.
 
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        If A is not a finite matrix.
-
-    References
-    ----------
     Book: linear-algebra-matrix-rank.
 
-    Examples
-    --------
     >>> matrix_rank([[1.0, 2.0], [2.0, 4.0]])
     1
     """
@@ -870,62 +547,24 @@ def matrix_rank(A, *, rtol=None):
 def condition_number(A):
     """Return kappa(A) = s_1 / s_k, the largest over the smallest singular value, k = min(n, d).
 
-    Parameters
-    ----------
-    A : array of shape (n, d)
+    It is inf if the smallest is exactly 0, and about 1e16 or more if it is 0 up to rounding.
 
-    Returns
-    -------
-    float
-        At least 1; inf if the smallest singular value is exactly 0, and about 1e16 or more if it
-        is 0 up to rounding.
-
-    Raises
-    ------
-    ValueError
-        If A is not a finite matrix.
-
-    References
-    ----------
     Book: linear-algebra-conditioning.
 
-    Examples
-    --------
     >>> condition_number([[4.0, 0.0], [0.0, 0.5]])
     8.0
     """
     s = svd(check_array(A, "A"), compute_uv=False)
-    with np.errstate(over="ignore"):
-        return float(s[0] / s[-1]) if s[-1] > 0 else np.inf
+    return float(s[0] / s[-1]) if s[-1] > 0 else np.inf
 
 
 def svd_solve(X, y, *, rtol=None):
     """Return the w that minimises ||y - X w||, the shortest such w, as V diag(1/s) U^T y.
 
-    Directions with s_j at most rtol times s_1 are dropped.
+    Directions with s_j at most rtol times s_1 are dropped; rtol is as in ``matrix_rank``.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
-    rtol : float, optional
-        By default max(n, d) times the rounding unit 2.2e-16.
-
-    Returns
-    -------
-    array of shape (d,)
-
-    Raises
-    ------
-    ValueError
-        If X or y is not finite, or their lengths differ.
-
-    References
-    ----------
     Book: linear-algebra-svd-code-example.
 
-    Examples
-    --------
     >>> svd_solve([[1.0, 1.0], [1.0, 1.0]], [1.0, 3.0]).round(6)
     array([1., 1.])
     """

@@ -715,6 +715,7 @@ class KernelPCA(Transformer):
 
     def transform(self, X):
         """Return the scores of new points, shape (m, k)."""
+        check_fitted(self)
         rows, k = check_features(self, X, any_size=self._k is None), self._k
         k_x = rows.T if k is None else k(self.X_fit_ - self._centre, rows - self._centre)
         return as_output(self, kernel_scores(k_x, self._found), X)

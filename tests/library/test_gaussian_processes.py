@@ -240,6 +240,7 @@ def test_kernels_by_name_by_function_and_precomputed_agree():
     np.testing.assert_allclose(other.predict(Q, return_std=True), (mean, std), atol=1e-12)
     table = fixed(kernel="precomputed").fit(rbf_kernel(X, X, 0.9), Y)
     np.testing.assert_allclose(table.predict(rbf_kernel(Q, X, 0.9)), mean, atol=1e-12)
+    assert np.isfinite(table.fit(rbf_kernel(X, X, 0.01), Y).predict(rbf_kernel(Q, X, 0.01))).all()
     for call in (table.predict, table.sample_prior, table.sample_posterior):
         with pytest.raises(ValueError, match="pass the kernel itself"):
             call(rbf_kernel(Q, X, 0.9), True)
@@ -388,30 +389,9 @@ def test_one_step_predictions_multiply_to_the_evidence():
 
 
 @pytest.mark.filterwarnings("ignore:The evidence was still rising")
-@pytest.mark.parametrize("kernel", ["rbf", "polynomial"])
-def test_the_unit_of_the_inputs_does_not_matter(kernel):
-    X = np.random.default_rng(2).normal(size=(12, 2))
-    y = X[:, 0]
-    options = {"kernel": kernel, "degree": 2, "max_iter": 20}
-    here = GaussianProcessRegressor(**options).fit(X, y)
-    for unit in (2.0**-660, 2.0**660):
-        with np.errstate(over="raise", invalid="raise", divide="raise"):
-            there = GaussianProcessRegressor(**options).fit(X * unit, y)
-            std = there.predict(X * unit, return_std=True)[1]
-        assert there.ell_ / unit == pytest.approx(here.ell_, rel=1e-2)
-        np.testing.assert_allclose(std, here.predict(X, return_std=True)[1], rtol=1e-1)
-
-
-@pytest.mark.filterwarnings("ignore:The evidence was still rising")
 @pytest.mark.parametrize("optimise", [True, False])
-def test_numbers_too_large_are_refused(optimise):
+def test_a_likelihood_that_overflows_is_refused(optimise):
     X = np.random.default_rng(2).normal(size=(12, 2))
     model = GaussianProcessRegressor("linear", optimise=optimise)
-    with np.errstate(all="raise"):
-        for Z, y, name in (
-            (X * 1e200, X[:, 0], "X"),
-            (X, X[:, 0] * 1e200, "y"),
-            (X * 1e100, X[:, 0] * 1e100, "y, X or K"),
-        ):
-            with pytest.raises(ValueError, match=rf"^{name} is too large"):
-                model.fit(Z, y)
+    with np.errstate(all="raise"), pytest.raises(ValueError, match="y, X or K is too large"):
+        model.fit(X * 1e100, X[:, 0] * 1e100)
