@@ -5,6 +5,7 @@ The prior of a function f is N(0, tau^2 K) at every finite set of inputs, K the 
 kernel; a target is f(x) plus noise of variance sigma^2.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +16,8 @@ from scipy.optimize import minimize
 from mllib.bayesian_regression import Prediction
 from mllib.core.arrays import (
     check_array,
-    check_kernel_values,
     check_square,
+    check_target_length,
     check_targets,
     check_vector,
 )
@@ -26,11 +27,10 @@ from mllib.core.numerics import cholesky_with_jitter, squared_distances
 from mllib.core.scalars import check_choice, check_rng, check_scalar, random_generator
 from mllib.kernels import (
     check_psd,
+    chosen_kernel,
     default_width,
     gram,
-    linear_kernel,
-    polynomial_kernel,
-    rbf_kernel,
+    kernel_diagonal,
 )
 from mllib.linear_algebra import spectral_decomposition
 from mllib.probability import Gaussian
@@ -92,7 +92,9 @@ def condition_on(b, B, C, A, mean_b=0.0, mean_a=0.0):
     """Return the law of a given b, for (a, b) jointly Gaussian with Cov[b] = B invertible.
 
     Mean mean_a + C B^{-1} (b - mean_b), covariance A - C B^{-1} C^T. Unlike
-    ``gaussian_conditional`` the joint covariance may be singular.
+    ``gaussian_conditional`` the joint covariance may be singular, and the result with it.
+
+    Book: gaussian-processes-gaussian-conditioning.
 
     Parameters
     ----------
@@ -106,15 +108,6 @@ def condition_on(b, B, C, A, mean_b=0.0, mean_a=0.0):
         Cov[a].
     mean_b, mean_a : float, or arrays of shapes (n,) and (m,)
 
-    Returns
-    -------
-    Gaussian
-        Its covariance has shape (m, m) and may be singular.
-
-    References
-    ----------
-    Book: gaussian-processes-gaussian-conditioning.
-
     Examples
     --------
     >>> condition_on([3.0], [[2.0]], [[1.0]], [[1.0]])
@@ -122,7 +115,7 @@ def condition_on(b, B, C, A, mean_b=0.0, mean_a=0.0):
     """
     b = check_vector(b, "b")
     B = check_square(B, "B", size=len(b), symmetric=True)
-    C = check_array(C, "C")
+    C = check_array(C, "C", any_size=True)
     A = check_square(A, "A", size=len(C), symmetric=True)
     if C.shape[1] != len(b):
         raise ValueError(f"C must have {len(b)} columns like B, got {C.shape[1]}.")
@@ -136,25 +129,15 @@ def condition_on(b, B, C, A, mean_b=0.0, mean_a=0.0):
 
 
 def sample_functions(mean, K, S, rng):
-    """Return S draws from N(mean, K), also where K is singular: mean + K^{1/2} z.
+    """Return S draws from N(mean, K), (S, m), also where K is singular: mean + K^{1/2} z.
+
+    Each row holds one function's values at the m inputs; ``mean`` is a number or has shape (m,).
+
+    Book: gaussian-processes-gaussian-vectors.
 
     Parameters
     ----------
-    mean : float or array of shape (m,)
-    K : array of shape (m, m)
-        Symmetric positive semidefinite.
-    S : int
-        Number of draws, at least 1.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    array of shape (S, m)
-        Each row holds one function's values at the m inputs.
-
-    References
-    ----------
-    Book: gaussian-processes-gaussian-vectors.
+    mean, K, S, rng : float or array, array of shape (m, m), int, numpy.random.Generator
 
     Examples
     --------
@@ -171,26 +154,19 @@ def sample_functions(mean, K, S, rng):
 
 
 def sample_prior(kernel, X, S, rng):
-    """Return S functions drawn from the process with mean 0 and this kernel, at the points X.
+    """Return S functions, (S, m), of the process with mean 0 and this kernel at the m points X.
+
+    Book: gaussian-processes-gp-definition.
 
     Parameters
     ----------
     kernel : callable
         ``kernel(X, Y)`` returns the matrix k(x_i, y_j).
-    X : sequence of m points
-    S : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    array of shape (S, m)
-
-    References
-    ----------
-    Book: gaussian-processes-gp-definition.
+    X, S, rng : sequence of m points, int, numpy.random.Generator
 
     Examples
     --------
+    >>> from mllib.kernels import rbf_kernel
     >>> sample_prior(rbf_kernel, [[0.0], [1.0], [2.0]], 5, np.random.default_rng(0)).shape
     (5, 3)
     """
@@ -220,28 +196,11 @@ def _cholesky(C):
 def gp_fit(K, y, noise):
     """Return what predictions need: L with L L^T = K + sigma^2 I, and alpha = (K + sigma^2 I)^-1 y.
 
-    Jitter is added only if K + sigma^2 I is singular to rounding, and is reported.
+    K, shape (n, n), holds the prior covariances k(x_i, x_j) of the function, and sigma^2 = noise is
+    the variance of the noise, at least 0. Jitter is added only if K + sigma^2 I is singular to
+    rounding, and is reported. noise = 0 is refused if the process cannot run through the targets,
+    as at two equal inputs with different targets.
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        Prior covariances k(x_i, x_j) of the function: symmetric positive semidefinite.
-    y : array of shape (n,)
-    noise : float
-        Variance sigma^2 of the noise, at least 0.
-
-    Returns
-    -------
-    GPFit
-
-    Raises
-    ------
-    ValueError
-        If K is not symmetric or has a negative eigenvalue, if noise < 0, or if noise = 0 and the
-        process cannot run through the targets, as at two equal inputs with different targets.
-
-    References
-    ----------
     Book: gaussian-processes-cholesky. Rasmussen and Williams (2006), algorithm 2.1.
 
     Examples
@@ -278,6 +237,8 @@ def _fit(K, y, noise):
 def gp_predict(fit, k_x, k_xx, latent=False):
     """Return mean and variance at m inputs: k_x^T alpha and k(x, x) - |L^{-1} k_x|^2 + sigma^2.
 
+    Book: gaussian-processes-gp-predictive.
+
     Parameters
     ----------
     fit : GPFit
@@ -288,21 +249,13 @@ def gp_predict(fit, k_x, k_xx, latent=False):
     latent : bool
         Whether the variance is that of f(x), without the noise of a new target.
 
-    Returns
-    -------
-    Prediction
-
-    References
-    ----------
-    Book: gaussian-processes-gp-predictive.
-
     Examples
     --------
     >>> fit = gp_fit([[1.0]], [2.0], noise=1.0)
     >>> gp_predict(fit, [[1.0, 0.0]], [1.0, 1.0])
     Prediction(mean=array([1., 0.]), variance=array([1.5, 2. ]))
     """
-    k_x = check_array(k_x, "k_x")
+    k_x = check_array(k_x, "k_x", any_size=True)
     k_xx = check_vector(k_xx, "k_xx", length=k_x.shape[1])
     if len(k_x) != len(fit.alpha):
         raise ValueError(f"k_x must have {len(fit.alpha)} rows, one per target, got {len(k_x)}.")
@@ -312,21 +265,10 @@ def gp_predict(fit, k_x, k_xx, latent=False):
 
 
 def gp_covariance(fit, k_x, K_xx):
-    """Return the posterior covariances k(x, x') - k_x^T C^{-1} k_x' of f at m inputs.
+    """Return the posterior covariances k(x, x') - k_x^T C^{-1} k_x' of f at m inputs, (m, m).
 
-    Parameters
-    ----------
-    fit : GPFit
-    k_x : array of shape (n, m)
-    K_xx : array of shape (m, m)
-        The prior covariances of the m values.
+    k_x, shape (n, m), is as in ``gp_predict``; K_xx, shape (m, m), holds the prior covariances.
 
-    Returns
-    -------
-    array of shape (m, m)
-
-    References
-    ----------
     Book: gaussian-processes-gp-predictive.
 
     Examples
@@ -335,7 +277,7 @@ def gp_covariance(fit, k_x, K_xx):
     array([[0.5  , 0.25 ],
            [0.25 , 0.875]])
     """
-    k_x = check_array(k_x, "k_x")
+    k_x = check_array(k_x, "k_x", any_size=True)
     K_xx = check_square(K_xx, "K_xx", size=k_x.shape[1], symmetric=True)
     V = solve_triangular(fit.L, k_x, lower=True, check_finite=False)
     return K_xx - V.T @ V
@@ -347,18 +289,8 @@ def gp_covariance(fit, k_x, K_xx):
 def log_marginal_likelihood(K, y, noise):
     """Return log N(y; 0, K + sigma^2 I) = -y^T C^{-1} y / 2 - log det(C) / 2 - n log(2 pi) / 2.
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-    y : array of shape (n,)
-    noise : float
+    K, y and noise = sigma^2 are as in ``gp_fit``.
 
-    Returns
-    -------
-    Evidence
-
-    References
-    ----------
     Book: gaussian-processes-evidence.
 
     Examples
@@ -372,22 +304,9 @@ def log_marginal_likelihood(K, y, noise):
 def evidence_slopes(fit, slopes):
     """Return the derivative of log p(y | X) in each hyperparameter, from those of C.
 
-    It is (alpha^T S alpha - tr(C^{-1} S)) / 2 with S = dC / dtheta_j.
+    It is (alpha^T S alpha - tr(C^{-1} S)) / 2 with S = dC / dtheta_j, one of the symmetric matrices
+    ``slopes``. NaN in an argument comes out as NaN.
 
-    NaN in an argument comes out as NaN.
-
-    Parameters
-    ----------
-    fit : GPFit
-    slopes : list of arrays of shape (n, n)
-        The symmetric matrices S.
-
-    Returns
-    -------
-    array of shape (len(slopes),)
-
-    References
-    ----------
     Book: gaussian-processes-evidence-gradient.
 
     Examples
@@ -401,26 +320,11 @@ def evidence_slopes(fit, slopes):
 
 
 def rbf_evidence(theta, D, y):
-    """Return the evidence of theta = (log ell, log tau^2, log sigma^2) and its gradient.
+    """Return the Evidence of theta = (log ell, log tau^2, log sigma^2), and its gradient.
 
-    C = tau^2 exp(-D / (2 ell^2)) + sigma^2 I.
+    C = tau^2 exp(-D / (2 ell^2)) + sigma^2 I, D being the squared distances of the inputs. NaN in
+    an argument comes out as NaN.
 
-    NaN in an argument comes out as NaN.
-
-    Parameters
-    ----------
-    theta : array of shape (3,)
-    D : array of shape (n, n)
-        Squared distances of the inputs.
-    y : array of shape (n,)
-
-    Returns
-    -------
-    Evidence
-    gradient : array of shape (3,)
-
-    References
-    ----------
     Book: gaussian-processes-evidence-gradient.
 
     Examples
@@ -441,6 +345,8 @@ def rbf_evidence(theta, D, y):
 def maximise_evidence(evidence, starts, low, high, *, names=None, tol=1e-5, max_iter=500):
     """Climb the evidence from each start within bounds, by L-BFGS-B; return all the summits.
 
+    Book: gaussian-processes-climbing. Byrd, Lu, Nocedal and Zhu (1995).
+
     Parameters
     ----------
     evidence : callable
@@ -456,14 +362,6 @@ def maximise_evidence(evidence, starts, low, high, *, names=None, tol=1e-5, max_
     max_iter : int
         At most so many iterations of each run.
 
-    Returns
-    -------
-    EvidenceRun
-
-    References
-    ----------
-    Book: gaussian-processes-climbing. Byrd, Lu, Nocedal and Zhu (1995).
-
     Examples
     --------
     >>> D, y = np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([1.0, -1.0])
@@ -472,7 +370,7 @@ def maximise_evidence(evidence, starts, low, high, *, names=None, tol=1e-5, max_
     >>> run.at_bound
     ('theta_0',)
     """
-    starts = check_array(starts, "starts")
+    starts = check_array(starts, "starts", any_size=True)
     p = starts.shape[1]
     low, high = (check_vector(v, s, length=p) for v, s in ((low, "low"), (high, "high")))
     if (low > high).any():
@@ -516,19 +414,16 @@ class GaussianProcessRegressor(Regressor):
     The mean is kernel ridge regression with lam = sigma^2 / tau^2; the process adds the variance.
     There is no offset: subtract the mean of y, or add a constant to the kernel.
 
+    Book: gaussian-processes-gp-predictive, gaussian-processes-evidence.
+
     Parameters
     ----------
-    kernel : {"rbf", "linear", "polynomial", "precomputed"} or callable
+    kernel, ell, degree, coef0 :
         As in ``KernelRidge``.
-    ell : float or "scale"
-        Length in exp(-||x - y||^2 / (2 ell^2)) and in (coef0 + x^T y / ell^2)^degree, in units of
-        the inputs; "scale" takes ``default_width(X)``.
     signal : float or "scale"
         tau^2, above 0; "scale" takes the mean of y^2.
     noise : float or "scale"
         sigma^2, at least 0, above 0 if it is optimised; "scale" takes a tenth of the mean of y^2.
-    degree, coef0 : int, float
-        Of the polynomial kernel.
     optimise : bool
         Whether ell, signal and noise are the start of a climb of the evidence, or final. The
         linear kernel, a callable and "precomputed" have no ell.
@@ -537,30 +432,21 @@ class GaussianProcessRegressor(Regressor):
     bounds : pair of float
         During the climb ell and the standard deviations tau and sigma stay between these multiples
         of ``default_width(X)`` and of the root of the mean of y^2.
-    tol, max_iter : float, int
-        A climb ends when no slope of the evidence exceeds tol nats, or after max_iter iterations.
-    random_state : None, int or numpy.random.Generator
-        For the starts.
+    tol, max_iter, random_state : see ``mllib.core``.
+        A climb ends when no slope of the evidence exceeds tol nats, above 0.
 
     Attributes
     ----------
-    ell_, signal_, noise_ : float
-        The hyperparameters used.
-    log_marginal_likelihood_ : float
-        log p(y | X) in nats at these.
+    ell_, signal_, noise_ : float, the hyperparameters used
+    log_marginal_likelihood_ : float, log p(y | X) in nats at these
     at_bound_ : tuple of str
         Which of them the climb left on a bound: their values say nothing but that.
-    dual_coef_ : array of shape (n,)
-        alpha: the mean at x is sum_i alpha_i tau^2 k(x_i, x).
+    dual_coef_ : array of shape (n,), alpha: the mean at x is sum_i alpha_i tau^2 k(x_i, x)
     jitter_ : float
         What the factorisation needed on the diagonal beyond the noise; mostly 0.
     X_fit_ : array of shape (n, d)
     n_iter_ : int
     converged_ : bool
-
-    References
-    ----------
-    Book: gaussian-processes-gp-predictive, gaussian-processes-evidence.
 
     Examples
     --------
@@ -598,46 +484,14 @@ class GaussianProcessRegressor(Regressor):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _between(self, X, Y, ell):
+    def _between(self, X, Y, **ell):
         """Return the matrix of k(x_i, y_j), without tau^2."""
-        kernel, degree, coef0 = self._chosen
-        if callable(kernel):
-            return check_kernel_values(kernel, X, Y)
-        if kernel == "precomputed":
-            return X
-        if kernel == "linear":
-            return linear_kernel(X, Y)
-        if kernel == "rbf":
-            return rbf_kernel(X, Y, ell)
-        return polynomial_kernel(X, Y, degree, coef0, ell)
-
-    def _own(self, X):
-        """Return k(x, x) for each row of X."""
-        kernel, degree, coef0 = self._chosen
-        if kernel == "rbf":
-            return np.ones(len(X))
-        if kernel == "linear":
-            return np.einsum("ij,ij->i", X, X)
-        if kernel == "polynomial":
-            Z = X / self.ell_
-            return (coef0 + np.einsum("ij,ij->i", Z, Z)) ** degree
-        return np.array([check_kernel_values(kernel, x[None], x[None])[0, 0] for x in X])
+        return X if self._kernel is None else self._kernel(X, Y, **ell)
 
     def _starting_point(self, X, y):
-        """Check the hyperparameters; return ell, tau^2, sigma^2 and the scales of both units."""
-        if not callable(self.kernel):
-            choices = ("rbf", "linear", "polynomial", "precomputed")
-            check_choice(self.kernel, "kernel", choices)
-        check_scalar(self.degree, "degree", low=1, integer=True)
-        check_scalar(self.coef0, "coef0", low=0)
-        check_scalar(self.n_restarts, "n_restarts", low=0, integer=True)
-        check_scalar(self.tol, "tol", low=0, open_low=True)
-        check_scalar(self.max_iter, "max_iter", low=1, integer=True)
-        with np.errstate(over="ignore"):
-            width, square = default_width(X), float(np.mean(y**2)) or 1.0
-        if square == np.inf:
-            raise ValueError("y is too large, its squares would be infinite: divide it by a unit.")
-        found = []
+        """Return ell, tau^2, sigma^2 and the scales of both units."""
+        width = 1.0 if self._kernel is None else default_width(X)
+        square, found = float(np.mean(y**2)) or 1.0, []
         for name, scale in (("ell", width), ("signal", square), ("noise", square / 10)):
             value = getattr(self, name)
             if isinstance(value, str):
@@ -645,8 +499,6 @@ class GaussianProcessRegressor(Regressor):
                 value = scale
             open_low = name != "noise" or self.optimise
             found.append(check_scalar(value, name, low=0, open_low=open_low))
-            if 0 < value < 1e-300:
-                raise ValueError(f"{name} is too small to divide by, got {value:g}.")
         return np.array(found, dtype=float), np.array([width, square, square])
 
     def _objective(self, X, y):
@@ -654,11 +506,11 @@ class GaussianProcessRegressor(Regressor):
         if self.kernel == "rbf":
             D = squared_distances(X, X)
             return lambda theta: rbf_evidence(theta, D, y)
-        fixed = None if self.kernel == "polynomial" else self._between(X, X, 1.0)
+        fixed = None if self.kernel == "polynomial" else self._between(X, X)
 
         def evidence(theta):
             ell, signal, noise = np.exp(theta)
-            k = fixed if fixed is not None else self._between(X, X, ell)
+            k = fixed if fixed is not None else self._between(X, X, ell=ell)
             slope = np.zeros_like(k)
             if self.kernel == "polynomial":
                 inner = X @ X.T / ell**2
@@ -679,14 +531,9 @@ class GaussianProcessRegressor(Regressor):
         jumps = rng.uniform(-np.log(10), np.log(10), (self.n_restarts, 3))
         starts = np.log(start) + np.vstack([np.zeros(3), jumps])
         run = maximise_evidence(
-            self._objective(X, y),
-            starts,
-            low,
-            high,
-            names=("ell", "signal", "noise"),
-            tol=self.tol,
-            max_iter=self.max_iter,
-        )
+            self._objective(X, y), starts, low, high, names=("ell", "signal", "noise"),
+            tol=self.tol, max_iter=self.max_iter,
+        )  # fmt: skip
         if not run.converged:
             convergence_warning(
                 f"The evidence was still rising after max_iter={self.max_iter} iterations: its "
@@ -698,56 +545,55 @@ class GaussianProcessRegressor(Regressor):
     def fit(self, X, y):
         """Fit to X of shape (n, d) and y of shape (n,); return self."""
         begin_fit(self, X)
-        X, y = check_array(X), check_targets(y, type(self).__name__)
-        if len(X) != len(y):
-            raise ValueError(
-                f"Found input variables with inconsistent numbers of samples: X has {len(X)} rows, "
-                f"y has {len(y)} entries."
-            )
+        X = check_array(X, any_size=self.kernel == "precomputed")
+        y = check_targets(y, type(self).__name__)
+        check_target_length(X, y)
+        check_scalar(self.n_restarts, "n_restarts", low=0, integer=True)
+        check_scalar(self.tol, "tol", low=0, open_low=True)
+        self._kernel = chosen_kernel(self, X)
         found, scales = self._starting_point(X, y)
-        self._chosen = self.kernel, self.degree, self.coef0  # set_params is for the next fit
-        if callable(self.kernel) or self.kernel == "precomputed":
-            check_psd(self._between(X, X, 1.0), "the matrix of the kernel")
+        if callable(self.kernel):
+            check_psd(self._kernel(X, X), "the matrix of the kernel")
         self.at_bound_, self.n_iter_, self.converged_ = (), 1, True
         with np.errstate(over="ignore", invalid="ignore"):
             if self.optimise:
                 found = self._climb(X, y, found, scales)
             self.ell_, self.signal_, self.noise_ = (float(v) for v in found)
-            fit = _finite_fit(_fit(self.signal_ * self._between(X, X, self.ell_), y, self.noise_))
+            if self.kernel in ("rbf", "polynomial"):
+                self._kernel = partial(self._kernel, ell=self.ell_)
+            fit = _finite_fit(_fit(self.signal_ * self._between(X, X), y, self.noise_))
         self._fit, self.dual_coef_, self.jitter_ = fit, fit.alpha, fit.jitter
         self.log_marginal_likelihood_ = fit.evidence.value
         self.X_fit_, self.n_features_in_ = X, X.shape[1]
         return self
 
-    def _refuse_precomputed(self, what):
-        if isinstance(self._chosen[0], str) and self._chosen[0] == "precomputed":
+    def _check(self, X, what=None):
+        """Return X and k_x; ``what`` needs k(x, x') among new inputs too."""
+        X = check_features(self, X, any_size=getattr(self, "_kernel", None) is None)
+        if what and self._kernel is None:
             raise ValueError(f"{what} needs k(x, x') among new inputs: pass the kernel itself.")
+        return X, self.signal_ * self._between(X, self.X_fit_).T
 
     def predict(self, X, return_std=False, latent=False):
         """Return the mean at each row of X and, if asked, the standard deviation of a new target.
 
         ``latent=True`` leaves the noise out: the standard deviation of f(x).
         """
-        X = check_features(self, X)
-        k_x = self.signal_ * self._between(X, self.X_fit_, self.ell_).T
+        X, k_x = self._check(X, "return_std" if return_std else None)
         if not return_std:
             return np.einsum("ij,i->j", k_x, self.dual_coef_)
-        self._refuse_precomputed("return_std")
-        law = gp_predict(self._fit, k_x, self.signal_ * self._own(X), latent)
+        law = gp_predict(self._fit, k_x, self.signal_ * kernel_diagonal(self._kernel, X), latent)
         return law.mean, law.std
 
     def sample_prior(self, X, S, random_state=None):
         """Return S functions drawn from the prior, at the rows of X: shape (S, m)."""
-        X = check_features(self, X)
-        self._refuse_precomputed("sample_prior")
-        K = self.signal_ * self._between(X, X, self.ell_)
+        X, _ = self._check(X, "sample_prior")
+        K = self.signal_ * self._kernel(X, X)
         return sample_functions(0.0, K, S, random_generator(random_state))
 
     def sample_posterior(self, X, S, random_state=None):
         """Return S functions drawn from the posterior, at the rows of X: shape (S, m)."""
-        X = check_features(self, X)
-        self._refuse_precomputed("sample_posterior")
-        k_x = self.signal_ * self._between(X, self.X_fit_, self.ell_).T
-        cov = gp_covariance(self._fit, k_x, self.signal_ * self._between(X, X, self.ell_))
+        X, k_x = self._check(X, "sample_posterior")
+        cov = gp_covariance(self._fit, k_x, self.signal_ * self._kernel(X, X))
         rng = random_generator(random_state)
         return sample_functions(k_x.T @ self.dual_coef_, (cov + cov.T) / 2, S, rng)
