@@ -558,6 +558,12 @@ def kernel_nearest(K, k_x):
 # Kernels as estimators name them --------------------------------------------------------------
 
 
+def kernel_diagonal(kernel, X):
+    """Return k(x_i, x_i) for each row, by blocks of rows."""
+    blocks = (X[i : i + 64] for i in range(0, len(X), 64))
+    return np.concatenate([np.diag(kernel(B, B)) for B in blocks])
+
+
 def chosen_kernel(estimator, X, s=None):
     """Return k(X, Y) as the kernel, ell, degree and coef0 of an estimator say, and set its ell_.
 

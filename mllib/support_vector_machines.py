@@ -31,7 +31,7 @@ from mllib.core.errors import convergence_warning
 from mllib.core.estimators import Classifier, begin_fit, check_features
 from mllib.core.scalars import check_choice, check_scalar
 from mllib.decision_theory import add_intercept, hinge
-from mllib.kernels import check_psd, chosen_kernel, rbf_kernel
+from mllib.kernels import check_psd, chosen_kernel, kernel_diagonal, rbf_kernel
 from mllib.perceptron import separating_weights
 
 __all__ = [
@@ -637,8 +637,7 @@ class _KernelRows:
             self.Z = (X - X.mean(axis=0)) / kernel.keywords["ell"]
             self.h, self.diagonal = 0.5 * np.einsum("ij,ij->i", self.Z, self.Z), np.ones(n)
         else:
-            blocks = (X[i : i + 64] for i in range(0, n, 64))
-            self.diagonal = np.concatenate([np.diag(kernel(B, B)) for B in blocks])
+            self.diagonal = kernel_diagonal(kernel, X)
 
     def row(self, i):
         """Return K_i; the Gaussian kernel takes one matrix-vector product and n exponentials."""
