@@ -164,9 +164,10 @@ def check_result(result, name):
 
 def check_size(X, name="X"):
     """Return X unless squares of its entries overflow or underflow: 0, or 1e-150 to 1e150."""
-    size = np.abs(X)
-    bad = (size > 1e150) | ((size < 1e-150) & (size > 0))
-    if bad.any():
+    small = X < 1e-150
+    small &= X > -1e-150
+    if X.size and (X.max() > 1e150 or X.min() < -1e150 or X[small].any()):
+        bad = (np.abs(X) > 1e150) | (small & (X != 0))
         raise ValueError(
             f"{name} holds {X[bad].flat[0]:.3g}, but entries must be 0 or between 1e-150 and 1e150 "
             f"in size: divide by a unit."
