@@ -33,9 +33,16 @@
     one(".search-button__button")?.click();
   });
 
-  // Names for screen readers where the theme gives none.
-  for (const [name, said] of [["primary", "Contents of the book"], ["secondary", "On this page"]])
-    one(`#pst-${name}-sidebar-modal`)?.setAttribute("aria-label", said);
+  // Sidebars over a narrow page have names, and the buttons that the theme blurs keep the focus.
+  for (const [name, said] of [["primary", "Contents of the book"], ["secondary", "On this page"]]) {
+    const over = one(`#pst-${name}-sidebar-modal`), button = one(`.${name}-toggle`);
+    if (!over || !button) continue;
+    over.setAttribute("aria-label", said);
+    over.addEventListener("close", () => window.setTimeout(() => button.focus()));
+    document.addEventListener("click", ({target}) => {
+      if (button.contains(target)) window.setTimeout(() => { if (!over.open) button.focus(); });
+    }, true);
+  }
 
   // A menu closes when the reader goes elsewhere.
   for (const way of ["click", "focusin"])
