@@ -33,16 +33,16 @@
     one(".search-button__button")?.click();
   });
 
-  // Sidebars over a narrow page have names, and the buttons that the theme blurs keep the focus.
+  // Sidebars over a narrow page have names; buttons that the theme blurs keep the focus.
   for (const [name, said] of [["primary", "Contents of the book"], ["secondary", "On this page"]]) {
-    const over = one(`#pst-${name}-sidebar-modal`), button = one(`.${name}-toggle`);
-    if (!over || !button) continue;
-    over.setAttribute("aria-label", said);
-    over.addEventListener("close", () => window.setTimeout(() => button.focus()));
-    document.addEventListener("click", ({target}) => {
-      if (button.contains(target)) window.setTimeout(() => { if (!over.open) button.focus(); });
-    }, true);
+    const over = one(`#pst-${name}-sidebar-modal`);
+    over?.setAttribute("aria-label", said);
+    over?.addEventListener("close", () => window.setTimeout(() => one(`.${name}-toggle`)?.focus()));
   }
+  document.addEventListener("click", ({target}) => {
+    const button = target.closest?.(".sidebar-toggle, .theme-switch-button");
+    if (button) window.setTimeout(() => { if (!one("dialog[open]")) button.focus(); });
+  }, true);
 
   // A menu closes when the reader goes elsewhere.
   for (const way of ["click", "focusin"])
