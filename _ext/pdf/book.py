@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 from pypdf import PdfReader, PdfWriter
-from pypdf.generic import ArrayObject, NameObject, TextStringObject
+from pypdf.generic import ArrayObject, NameObject, NullObject, TextStringObject
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -126,6 +126,7 @@ class Printer:
         self.about = {"/Title": title, "/Author": author}
         self.pages = [page for _, group in parts for page in group]
         self.files, self.found, self.numbers, self.starts, self.sheets = {}, {}, {}, {}, 0
+        self.tops = {}
 
     def print(self, start_browser):
         """Print every page, then title and contents."""
@@ -154,6 +155,7 @@ class Printer:
             for name, place in reader.named_destinations.items():
                 number = reader.get_destination_page_number(place)
                 self.numbers[name.lstrip("/")] = number + self.sheets + 1
+                self.tops[name.lstrip("/")] = place.top
             self.sheets += len(reader.pages)
             print(f"  {page}: {len(reader.pages)} pages", flush=True)
         front = self.folder / "front.pdf"
@@ -201,17 +203,31 @@ class Printer:
         front = len(writer.pages) - self.sheets
         for caption, pages in self.parts:
             part = (
-                writer.add_outline_item(caption, self.starts[pages[0]] + front) if caption else None
+                writer.add_outline_item(caption, page_number=self.starts[pages[0]] + front)
+                if caption
+                else None
             )
             for page in pages:
                 found = self.found[page]
-                item = writer.add_outline_item(found["plain"], self.starts[page] + front, part)
+                item = writer.add_outline_item(
+                    found["plain"], page_number=self.starts[page] + front, parent=part
+                )
                 for section in found["sections"]:
                     if number := self.numbers.get(section["id"]):
-                        writer.add_outline_item(section["plain"], number - 1 + front, item)
+                        writer.add_outline_item(
+                            section["plain"], page_number=number - 1 + front, parent=item
+                        )
         writer.set_page_label(0, front - 1, style="/r")
         writer.set_page_label(front, len(writer.pages) - 1, style="/D", start=1)
-        redirect(writer, lambda anchor: anchor if anchor in self.numbers else None, inside=True)
+
+        def place(anchor):
+            if anchor not in self.numbers:
+                return None
+            sheet = writer.pages[self.numbers[anchor] - 1 + front].indirect_reference
+            way = [NameObject("/XYZ"), NullObject(), self.tops[anchor], NullObject()]
+            return ArrayObject([sheet, *way])
+
+        redirect(writer, place, inside=True)
         writer.add_metadata(self.about)
         writer.write(target)
         return len(writer.pages)
@@ -240,13 +256,15 @@ def redirect(writer, to, inside=False):
         for reference in page.get("/Annots", ()):
             link = reference.get_object()
             uri = link.get("/A", {}).get("/URI", "")
+            if inside and isinstance(link.get("/Dest"), str):
+                uri = AWAY + link["/Dest"].lstrip("/")
             if uri.startswith(AWAY):
                 place = to(uri.removeprefix(AWAY))
                 if not place:
                     continue
                 if inside:
-                    del link["/A"]
-                    link[NameObject("/Dest")] = TextStringObject(place)
+                    link.pop("/A", None)
+                    link[NameObject("/Dest")] = place
                 else:
                     link["/A"][NameObject("/URI")] = TextStringObject(place)
             kept.append(reference)

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 sys.path.insert(0, str(ROOT))
 
-from _ext.setting import theorem
+from _ext.pages import theorem
 
 LANDING, TEACHING = "chapters/intro.html", "chapters/teaching.html"
 PERCEPTRON = "chapters/classification/perceptron.html"

@@ -21,7 +21,7 @@ PERCEPTRON = "chapters/classification/perceptron.html"
 def live():
     """Run ``make live`` on a free port; give its address."""
     sys.path.insert(0, str(ROOT))
-    from _ext.serving.kernel import free_port
+    from _ext.build.live import free_port
 
     port = free_port()
     command = [sys.executable, "_ext/build/live.py", "--port", str(port)]

@@ -190,6 +190,7 @@
     close.addEventListener("click", () => box.close());
     box.addEventListener("click", (event) => { if (event.target === box) box.close(); });
     box.addEventListener("close", () => box.remove());
+    box.addEventListener("keydown", ({key}) => { if (key === "Escape") box.close(); });
     box.append(cleaned(found));
     document.body.append(box);
     box.showModal();

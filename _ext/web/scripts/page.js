@@ -33,9 +33,16 @@
     one(".search-button__button")?.click();
   });
 
-  // Names for screen readers where the theme gives none.
-  for (const [name, said] of [["primary", "Contents of the book"], ["secondary", "On this page"]])
-    one(`#pst-${name}-sidebar-modal`)?.setAttribute("aria-label", said);
+  // Sidebars over a narrow page have names; buttons that the theme blurs keep the focus.
+  for (const [name, said] of [["primary", "Contents of the book"], ["secondary", "On this page"]]) {
+    const over = one(`#pst-${name}-sidebar-modal`);
+    over?.setAttribute("aria-label", said);
+    over?.addEventListener("close", () => window.setTimeout(() => one(`.${name}-toggle`)?.focus()));
+  }
+  document.addEventListener("click", ({target}) => {
+    const button = target.closest?.(".sidebar-toggle, .theme-switch-button");
+    if (button) window.setTimeout(() => { if (!one("dialog[open]")) button.focus(); });
+  }, true);
 
   // A menu closes when the reader goes elsewhere.
   for (const way of ["click", "focusin"])
