@@ -12,7 +12,7 @@ import numpy as np
 
 from mllib.core.arrays import check_array, check_distribution, check_vector
 from mllib.core.parallel import map_over
-from mllib.core.scalars import check_scalar
+from mllib.core.scalars import check_callable, check_rng, check_scalar
 from mllib.least_squares import pinv
 
 __all__ = [
@@ -77,12 +77,6 @@ def _length(X, name):
     return len(X)
 
 
-def _check_callable(**functions):
-    for name, function in functions.items():
-        if not callable(function):
-            raise ValueError(f"{name} must be a function, got {function!r}.")
-
-
 def _check_law(values, probabilities, name):
     """Return the pairs (value, probability) of a finite law, in the numbers that were given."""
     check_distribution(check_vector(probabilities, "probabilities"), "probabilities")
@@ -90,34 +84,23 @@ def _check_law(values, probabilities, name):
     return list(zip(values, probabilities))
 
 
+def _weights(weights, m):
+    """Return a law of m entries, the uniform one by default."""
+    weights = np.full(m, 1 / m) if weights is None else check_distribution(weights, "weights")
+    return check_vector(weights, "weights", length=m)
+
+
 # Functions: exact parts ----------------------------------------------------------------------
 
 
 def conditional_mse(prediction, values, probabilities):
-    """Return E[(y - c)^2] = Var(y) + (E[y] - c)^2 for a law of y with finitely many values.
+    """Return E[(y - c)^2] = Var(y) + (E[y] - c)^2 as a ``ConditionalMSE``.
 
-    Parameters
-    ----------
-    prediction : number
-        The c that is answered at the input.
-    values, probabilities : sequences of length K
-        The law of y at that input; fractions give fractions.
+    c is the prediction; y has a law of finitely many ``values`` and their ``probabilities``.
+    Fractions give fractions.
 
-    Returns
-    -------
-    ConditionalMSE
-
-    Raises
-    ------
-    ValueError
-        If the probabilities are no law, or the lengths differ, or a number is not finite.
-
-    References
-    ----------
     Book: bias-variance-conditional-mse-split.
 
-    Examples
-    --------
     >>> conditional_mse(0, [0, 10], [0.75, 0.25])
     ConditionalMSE(mse=25.0, noise=18.75, squared_distance=6.25)
     """
@@ -132,7 +115,10 @@ def conditional_mse(prediction, values, probabilities):
 def exact_decompose(learner, X, f, errors, probabilities, X_new, f_new):
     """Return risk = bias^2 + variance + noise by listing every data set of a finite design.
 
-    y_i = f_i + e_i with independent e_i that take K values; there are K^n data sets.
+    y_i = f_i + e_i with independent e_i that take K values; there are K^n data sets, at most a
+    million. The ``Decomposition`` holds lists of length m; fractions if all was given in fractions.
+
+    Book: bias-variance-pointwise-decomposition.
 
     Parameters
     ----------
@@ -144,24 +130,8 @@ def exact_decompose(learner, X, f, errors, probabilities, X_new, f_new):
         True values at X.
     errors, probabilities : sequences of length K
         The law of one error, of mean 0.
-    X_new : sequence of length m
-    f_new : sequence of length m
-        True values at X_new; a new y is f_new plus an independent error of the same law.
-
-    Returns
-    -------
-    Decomposition
-        Lists of length m instead of arrays; fractions if all was given in fractions.
-
-    Raises
-    ------
-    ValueError
-        If the law has not mean 0, lengths differ, a prediction is not finite, or there are more
-        than a million data sets.
-
-    References
-    ----------
-    Book: bias-variance-pointwise-decomposition.
+    X_new, f_new : sequences of length m
+        New inputs and the true values there; a new y is f_new plus an independent error.
 
     Examples
     --------
@@ -169,7 +139,7 @@ def exact_decompose(learner, X, f, errors, probabilities, X_new, f_new):
     >>> exact_decompose(mean, [0, 1], [0, 1], [-1, 1], [0.5, 0.5], [0], [0]).risk
     [1.75]
     """
-    _check_callable(learner=learner)
+    check_callable(learner, "learner")
     law = _check_law(errors, probabilities, "errors")
     if abs(sum(float(p * e) for e, p in law)) > 1e-12 * max(abs(float(e)) for e, _ in law):
         raise ValueError("errors must have mean 0: move their mean into f.")
@@ -184,7 +154,7 @@ def exact_decompose(learner, X, f, errors, probabilities, X_new, f_new):
         predictions.append(list(learner(X, y, X_new)))
     if {len(row) for row in predictions} != {len(f_new)}:
         raise ValueError(f"learner must return {len(f_new)} predictions, one for each new input.")
-    check_array(predictions, "predictions of the learner")
+    check_array(predictions, "predictions of the learner", any_size=True)
     parts = _exact_parts(weights, predictions, law, f_new)
     return Decomposition(*map(list, zip(*parts)), 0)
 
@@ -206,13 +176,8 @@ def _exact_parts(weights, predictions, law, f_new):
 class FixedDesign:
     """Data sets with the same inputs and new Gaussian errors: y = f + sigma e.
 
-    Parameters
-    ----------
-    X : array of shape (n,) or (n, d)
-    f : array of shape (n,)
-        True values at X.
-    sigma : float
-        Standard deviation of the errors, in units of y.
+    X has shape (n,) or (n, d), f holds the true values at X, and sigma is the standard deviation of
+    the errors.
     """
 
     X: np.ndarray
@@ -255,6 +220,10 @@ def decompose(learner, draw, X_new, f_new, *, noise=0.0, repeats, rng, workers=1
     """Return risk, bias^2, variance and noise by learning from many simulated data sets.
 
     E[(y - f_D(x))^2] = (E f_D(x) - f(x))^2 + Var f_D(x) + Var(y | x), averages over ``repeats``.
+    The variance has divisor ``repeats``. Risk is simulated with new y, so that it differs from the
+    sum of the parts by averages of cross terms, which vanish like 1 / sqrt(repeats).
+
+    Book: bias-variance-integrated-decomposition. Geman, Bienenstock and Doursat (1992).
 
     Parameters
     ----------
@@ -269,26 +238,9 @@ def decompose(learner, draw, X_new, f_new, *, noise=0.0, repeats, rng, workers=1
     noise : float or callable
         Standard deviation of new Gaussian errors, or ``noise(rng, m)`` that draws m of them.
     repeats : int
-        Data sets, at least 2.
+        Data sets, at least 2; each gets its own generator, spawned from ``rng``.
     rng : numpy.random.Generator
-        Each repeat gets its own spawned generator.
-    workers : int or map-like callable
-        As in ``mllib.core.parallel.map_over``; the result does not depend on it.
-
-    Returns
-    -------
-    Decomposition
-        Variance with divisor ``repeats``. Risk is simulated with new y, so that it differs from
-        the sum of the parts by averages of cross terms, which vanish like 1 / sqrt(repeats).
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, a number is not finite, or repeats or workers are too few.
-
-    References
-    ----------
-    Book: bias-variance-integrated-decomposition. Geman, Bienenstock and Doursat (1992).
+    workers : see ``mllib.core``
 
     Examples
     --------
@@ -299,11 +251,11 @@ def decompose(learner, draw, X_new, f_new, *, noise=0.0, repeats, rng, workers=1
     >>> abs(parts.squared_bias - 4) < 0.1, abs(parts.variance - 0.25) < 0.05
     (array([ True]), array([ True]))
     """
-    _check_callable(learner=learner, draw=draw)
+    check_callable(learner, "learner")
+    check_callable(draw, "draw")
     f_new = check_vector(f_new, "f_new", length=_length(X_new, "X_new"))
     check_scalar(repeats, "repeats", low=2, integer=True)
-    if not isinstance(rng, np.random.Generator):
-        raise ValueError(f"rng must be a numpy.random.Generator, got {rng!r}.")
+    check_rng(rng)
     if not callable(noise):
         check_scalar(noise, "noise", low=0)
     task = _Repeat(learner, draw, np.asarray(X_new), len(f_new), noise)
@@ -319,30 +271,18 @@ def decompose(learner, draw, X_new, f_new, *, noise=0.0, repeats, rng, workers=1
 
 
 def integrate(parts, weights=None):
-    """Return the parts averaged over inputs: each is E_x of the one at x.
+    """Return the parts averaged over inputs: each is E_x of the one at x, a float.
 
-    Parameters
-    ----------
-    parts : Decomposition
-        At m inputs.
-    weights : array of shape (m,), optional
-        Law of the inputs, such as the weights of a quadrature; equal by default.
+    ``weights`` of shape (m,) are the law of the inputs, such as those of a quadrature; equal by
+    default.
 
-    Returns
-    -------
-    Decomposition
-        Floats in the place of arrays.
-
-    Examples
-    --------
     >>> integrate(Decomposition([0, 0], [1.0, 3.0], [0, 2.0], [1, 1], [2.0, 6.0], 0)).risk
     4.0
     """
     if not isinstance(parts, Decomposition):
         raise ValueError(f"parts must be a Decomposition, got {parts!r}.")
     m = len(check_vector(parts.mean, "parts.mean"))
-    weights = np.full(m, 1 / m) if weights is None else check_distribution(weights, "weights")
-    check_vector(weights, "weights", length=m)
+    weights = _weights(weights, m)
     means = (float(weights @ np.asarray(part, dtype=np.float64)) for part in parts[:5])
     return Decomposition(*means, parts.repeats)
 
@@ -355,36 +295,23 @@ def decompose_smoother(S, f, f_new, sigma2):
 
     bias = S f - f_new; variance = sigma2 diag(S S^T); the risk is their sum plus sigma2.
 
+    Book: bias-variance-linear-smoother.
+
     Parameters
     ----------
     S : array of shape (m, n)
         Row j holds the weights of y_1, ..., y_n in the j-th prediction.
-    f : array of shape (n,)
-        True values where y is measured.
-    f_new : array of shape (m,)
-        True values where the predictions are made.
+    f, f_new : arrays of shape (n,) and (m,)
+        True values where y is measured, and where the predictions are made.
     sigma2 : float
         Variance of each error; errors are uncorrelated, and a new one is added to f_new.
-
-    Returns
-    -------
-    Decomposition
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree or sigma2 is negative.
-
-    References
-    ----------
-    Book: bias-variance-linear-smoother.
 
     Examples
     --------
     >>> decompose_smoother([[0.5, 0.5]], [0.0, 2.0], [0.0], 1.0).risk
     array([2.5])
     """
-    S = check_array(S, "S")
+    S = check_array(S, "S", any_size=True)
     f = check_vector(f, "f", length=S.shape[1])
     f_new = check_vector(f_new, "f_new", length=S.shape[0])
     check_scalar(sigma2, "sigma2", low=0)
@@ -398,25 +325,11 @@ def decompose_smoother(S, f, f_new, sigma2):
 def legendre_features(x, r, *, interval):
     """Return Phi with Phi_ij = sqrt(2j + 1) P_j(t_i), j = 0..r, t the interval mapped to [-1, 1].
 
-    P_j are Legendre's polynomials. They span what the monomials of
-    ``least_squares.polynomial_features`` span, the polynomials of degree at most r, and are
+    P_j are Legendre's polynomials; x has shape (n,), Phi (n, r + 1). They span what the monomials
+    of ``least_squares.polynomial_features`` span, the polynomials of degree at most r, and are
     orthonormal under the uniform law on the interval, so that least squares with them is well
     conditioned.
 
-    Parameters
-    ----------
-    x : array of shape (n,)
-    r : int
-        Degree.
-    interval : pair of floats
-        (a, b) with a < b.
-
-    Returns
-    -------
-    array of shape (n, r + 1)
-
-    Examples
-    --------
     >>> legendre_features([0.0, 1.0], 1, interval=(0, 1)).round(3)
     array([[ 1.   , -1.732],
            [ 1.   ,  1.732]])
@@ -433,23 +346,10 @@ def legendre_features(x, r, *, interval):
 def ridge_smoother(X, X_new, lam=0.0):
     """Return S = X_new (X^T X + lam I)^{-1} X^T, so that S y are the predictions of ridge at X_new.
 
-    With lam = 0 these are the predictions of the shortest least-squares solution. Ridge is least
-    squares on X with sqrt(lam) I appended and y with zeros (ridge-and-lasso-augmented-data), so S
-    is read off a pseudo-inverse.
+    S has shape (m, n). With lam = 0 these are the predictions of the shortest least-squares
+    solution. Ridge is least squares on X with sqrt(lam) I appended and y with zeros
+    (ridge-and-lasso-augmented-data), so S is read off a pseudo-inverse.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    X_new : array of shape (m, d)
-    lam : float
-        Penalty on ||w||^2, at least 0.
-
-    Returns
-    -------
-    array of shape (m, n)
-
-    Examples
-    --------
     >>> ridge_smoother([[1.0], [1.0]], [[1.0]], 2.0)
     array([[0.25, 0.25]])
     """
@@ -468,18 +368,12 @@ def polynomial_learner(x, y, x_new, *, r, lam=0.0, interval=(0.0, 1.0)):
 
     Parameters
     ----------
-    x, y : arrays of shape (n,)
-    x_new : array of shape (m,)
+    x, y, x_new : arrays of shape (n,), (n,) and (m,)
     r : int
-        Degree.
     lam : float
         Penalty on the squared coefficients in the basis of ``legendre_features``.
     interval : pair of floats
         Interval of that basis.
-
-    Returns
-    -------
-    array of shape (m,)
 
     Examples
     --------
@@ -492,40 +386,19 @@ def polynomial_learner(x, y, x_new, *, r, lam=0.0, interval=(0.0, 1.0)):
 
 
 def parameter_mse(estimates, target, weights=None):
-    """Return E||w_hat - w*||^2 = ||E w_hat - w*||^2 + E||w_hat - E w_hat||^2 over given estimates.
+    """Return E||w_hat - w*||^2 = ||E w_hat - w*||^2 + E||w_hat - E w_hat||^2 as a ``ParameterMSE``.
 
-    Parameters
-    ----------
-    estimates : array of shape (R, d)
-        One estimate per row: of every data set, or of R simulated ones; at least 2.
-    target : array of shape (d,)
-        The true w*.
-    weights : array of shape (R,), optional
-        Probability of each data set; equal by default.
+    ``estimates`` of shape (R, d) are those of every data set, or of R simulated ones, at least 2;
+    ``target`` is the true w*, ``weights`` the probabilities of the data sets, equal by default.
 
-    Returns
-    -------
-    ParameterMSE
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, a number is not finite or there are fewer than 2 estimates.
-
-    References
-    ----------
     Book: bias-variance-vector-estimator-decomposition.
 
-    Examples
-    --------
     >>> parameter_mse([[0.0, 1.0], [2.0, 1.0]], [0.0, 0.0])
     ParameterMSE(bias=array([1., 1.]), squared_bias=2.0, variance=1.0, mse=3.0)
     """
-    T = check_array(estimates, "estimates", min_samples=2)
+    T = check_array(estimates, "estimates", min_samples=2, any_size=True)
     target = check_vector(target, "target", length=T.shape[1])
-    R = len(T)
-    weights = np.full(R, 1 / R) if weights is None else check_distribution(weights, "weights")
-    check_vector(weights, "weights", length=R)
+    weights = _weights(weights, len(T))
     mean = weights @ T
     variance = float(weights @ np.sum((T - mean) ** 2, axis=1))
     mse = float(weights @ np.sum((T - target) ** 2, axis=1))
