@@ -418,8 +418,7 @@ class GaussianProcessRegressor(Regressor):
         Which of them the climb left on a bound: their values say nothing but that.
     dual_coef_ : array of shape (n,)
         alpha: the mean at x is sum_i alpha_i tau^2 k(x_i, x).
-    jitter_ : float
-        What the factorisation needed on the diagonal beyond the noise; mostly 0.
+    jitter_ : float, added to the diagonal beyond the noise; mostly 0
     X_fit_, n_iter_, converged_ : array of shape (n, d), int, bool
 
     Examples

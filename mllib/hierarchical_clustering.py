@@ -58,16 +58,12 @@ class Division(NamedTuple):
 
 @compiled
 def updated(kind, ac, bc, ab, a, b, c):
-    """Return the distance of the union of A and B from C.
+    """Return the distance of the union of A and B from C; of Ward (3) and centroid (4) squared.
 
     Parameters
     ----------
-    kind : int
-        The linkage, as in ``METHODS``; for Ward (3) and the centroid (4) distances are squares.
-    ac, bc, ab : float
-        Distances between A, B and C.
-    a, b, c : float
-        Their sizes.
+    kind : int, as in ``METHODS``
+    ac, bc, ab, a, b, c : float, the distances between A, B and C, and their sizes
     """
     if kind == 0:  # single
         return min(ac, bc)
@@ -97,21 +93,15 @@ def unite(D, kind, sizes, a, b, active, m):
 
 @compiled
 def merge_closest(D, kind, pairs, height):
-    """Merge the closest pair of clusters n - 1 times, looking at all pairs each time.
+    """Merge the closest pair of clusters n - 1 times; return how many pairs were looked at: all.
 
     Parameters
     ----------
     D : array of shape (n, n)
         Overwritten; a place stands for the cluster that holds the observation of that number.
-    kind : int
-        The linkage, as in ``METHODS``.
+    kind : int, as in ``METHODS``
     pairs, height : arrays of shape (n - 1, 2) and (n - 1,)
         Filled with the places that are united, and their distance.
-
-    Returns
-    -------
-    int
-        How many pairs were looked at.
     """
     n = len(D)
     active, sizes, looked_at = np.arange(n), np.ones(n), 0
@@ -132,12 +122,8 @@ def merge_closest(D, kind, pairs, height):
 def nearest_neighbour_chain(D, kind, pairs, height):
     """Merge pairs of clusters that are each other's nearest, found by walking to the nearest.
 
-    The merges come in another order. At ties the walk prefers to turn back, so that it ends.
-
-    Parameters
-    ----------
-    D, kind, pairs, height :
-        As in ``merge_closest``; the result is too.
+    Parameters and result are as in ``merge_closest``; the merges come in another order. At ties the
+    walk prefers to turn back, so that it ends.
     """
     n = len(D)
     active, sizes, looked_at = np.arange(n), np.ones(n), 0
@@ -171,8 +157,7 @@ def nearest_neighbour_chain(D, kind, pairs, height):
 def minimum_spanning_tree(D, pairs, weight):
     """Grow a tree from place 0: n - 1 times add the edge to the place outside that is closest.
 
-    Fill ``pairs`` with the ends of the edges and ``weight`` with their lengths; return how many
-    distances were looked at.
+    Fill ``pairs`` and ``weight`` with their ends and lengths; return how many were looked at.
     """
     n = len(D)
     outside, near, source = np.arange(n), np.full(n, np.inf), np.zeros(n, dtype=np.int64)
@@ -244,12 +229,13 @@ def name_clusters(pairs, children, size):
 
 
 def linkage(X, method="average", *, metric="euclidean", algorithm="auto"):
-    """Return the tree of merges of the closest clusters under a linkage.
+    """Return the tree of merges of the closest clusters under a linkage, in order of height.
+
+    Book: hierarchical-clustering-chain. Murtagh (1983), The Computer Journal 26, 354-359.
 
     Parameters
     ----------
     X : array of shape (n, d), or (n, n) if ``metric`` is "precomputed"
-        At least two rows.
     method : {"single", "complete", "average", "ward", "centroid"}
         The distance of two clusters: least, greatest or mean distance of their members;
         sqrt(2ab/(a + b)) times the distance of their means for sizes a, b; that of their means.
@@ -257,17 +243,7 @@ def linkage(X, method="average", *, metric="euclidean", algorithm="auto"):
         As in ``nearest_neighbours.pairwise_distances``; or "precomputed": X holds dissimilarities,
         symmetric, not negative, 0 on the diagonal. "ward" and "centroid" take them for Euclidean.
     algorithm : {"auto", "naive", "chain", "spanning-tree"}
-        "auto" is the spanning tree for "single", the chain for the other reducible linkages, and
-        "naive" for "centroid".
-
-    Returns
-    -------
-    Tree
-        Merges in the order of their heights (of "centroid", in the order in which they were made).
-
-    References
-    ----------
-    Book: hierarchical-clustering-chain. Murtagh (1983), The Computer Journal 26, 354-359.
+        "auto" takes the tree for "single", "naive" for "centroid", for the others the chain.
 
     Examples
     --------
@@ -280,27 +256,24 @@ def linkage(X, method="average", *, metric="euclidean", algorithm="auto"):
     if algorithm == "auto":
         algorithm = {"single": "spanning-tree", "centroid": "naive"}.get(method, "chain")
     if algorithm == "chain" and method == "centroid":
-        raise ValueError(
-            "algorithm 'chain' needs a reducible linkage, not 'centroid': take 'naive'."
-        )
+        raise ValueError("algorithm 'chain' needs a reducible linkage: take 'naive'.")
     if algorithm == "spanning-tree" and method != "single":
         raise ValueError("algorithm 'spanning-tree' is for method 'single': take 'chain'.")
+    known = isinstance(metric, str) and metric == "precomputed"
     X = check_array(X, min_samples=2)
-    pairs = np.empty((len(X) - 1, 2), dtype=np.int64)
-    height = np.empty(len(X) - 1)
+    pairs, height = np.empty((len(X) - 1, 2), dtype=np.int64), np.empty(len(X) - 1)
     squares = method in ("ward", "centroid")
-    if squares or (isinstance(metric, str) and metric == "euclidean"):
-        check_size(X)
+    if squares and not known and metric != "euclidean":
+        raise ValueError(f"method {method!r} needs metric 'euclidean' or 'precomputed'.")
     if algorithm == "spanning-tree" and metric == "euclidean":
         squares = True
         looked_at = spanning_tree_of_points(np.ascontiguousarray(X), pairs, height)
-        _check_range(height, len(X))
     else:
-        D = _dissimilarities(X, metric, method)
+        D = _given(X) if known else pairwise_distances(X, X, metric)
+        if callable(metric):
+            check_size(D, "metric(X, X)")
         if squares:
-            with np.errstate(over="ignore"):
-                D **= 2
-        _check_range(D, len(D))
+            D **= 2
         if algorithm == "spanning-tree":
             looked_at = minimum_spanning_tree(D, pairs, height)
         else:
@@ -316,75 +289,32 @@ def linkage(X, method="average", *, metric="euclidean", algorithm="auto"):
     return Tree(children, height, size, int(looked_at))
 
 
-def _check_range(values, n):
-    """Raise if what the updates compute from these dissimilarities of n rows could overflow."""
-    if not values.max() < np.finfo(float).max / (4.0 * n * n):
-        raise ValueError("X is too large, the linkage would overflow: divide by a unit.")
-
-
-def _dissimilarities(X, metric, method):
-    """Return the matrix of dissimilarities as a copy that may be overwritten."""
-    if isinstance(metric, str) and metric == "precomputed":
-        D = check_square(X, "X", symmetric=True)
-        if (D < 0).any():
-            raise ValueError(
-                "X must not hold negative dissimilarities: shift or square them first."
-            )
-        if np.diag(D).any():
-            raise ValueError("X must have zeros on its diagonal: nothing differs from itself.")
-        return (D + D.T) / 2
-    if method in ("ward", "centroid") and metric != "euclidean":
-        raise ValueError(f"method {method!r} needs metric 'euclidean' or 'precomputed'.")
-    return pairwise_distances(X, X, metric)
+def _given(X):
+    """Return a given matrix of dissimilarities as a copy that may be overwritten."""
+    D = check_square(X, "X", symmetric=True)
+    if (D < 0).any():
+        raise ValueError("X must not hold negative dissimilarities: shift or square them first.")
+    if np.diag(D).any():
+        raise ValueError("X must have zeros on its diagonal: nothing differs from itself.")
+    return (D + D.T) / 2
 
 
 # Reading a tree ------------------------------------------------------------------------------
 
 
-@compiled
-def follow(children, merges, labels):
-    """Give each observation the cluster that it belongs to after the first ``merges`` merges."""
-    n = len(labels)
-    above = np.full(2 * n - 1, -1)
-    for t in range(merges):
-        above[children[t, 0]] = above[children[t, 1]] = n + t
-    number, known = np.full(2 * n - 1, -1), 0
-    for i in range(n):
-        top = i
-        while above[top] >= 0:
-            top = above[top]
-        c = i
-        while above[c] >= 0:
-            after = above[c]
-            above[c] = top
-            c = after
-        if number[top] < 0:
-            number[top] = known
-            known += 1
-        labels[i] = number[top]
+def _by_appearance(labels):
+    """Return the labels renamed 0, 1, ... in the order in which they first appear."""
+    _, first, index = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[index.ravel()]
 
 
 def cut(tree, n_clusters=None, *, height=None):
     """Return the labels of the clusters after some of the merges, numbered by first appearance.
 
-    Parameters
-    ----------
-    tree : Tree
-    n_clusters : int, optional
-        Undo the last merges until so many clusters are left.
-    height : float, optional
-        Do the merges of at most this height; either this or ``n_clusters`` is given.
+    Either all merges but the last ``n_clusters`` - 1 are done, or those of at most this ``height``.
 
-    Returns
-    -------
-    array of int of shape (n,)
-
-    References
-    ----------
     Book: hierarchical-clustering-agglomerative.
 
-    Examples
-    --------
     >>> cut(linkage([[0.0], [5.0], [1.0]]), 2)
     array([0, 1, 0])
     """
@@ -401,20 +331,15 @@ def cut(tree, n_clusters=None, *, height=None):
         if (np.diff(tree.height) < 0).any():
             raise ValueError("height cannot cut a tree whose heights fall: give n_clusters.")
         merges = int(np.searchsorted(tree.height, height, side="right"))
-    labels = np.empty(n, dtype=np.int64)
-    follow(np.ascontiguousarray(tree.children), merges, labels)
-    return labels
+    top = np.arange(2 * n - 1)
+    for t in reversed(range(merges)):  # a merge comes after those of its parts
+        top[tree.children[t]] = top[n + t]
+    return _by_appearance(top[:n])
 
 
 def leaf_order(tree):
     """Return the observations from left to right, so that no two branches of the drawing cross.
 
-    Parameters
-    ----------
-    tree : Tree
-
-    Examples
-    --------
     >>> leaf_order(linkage([[0.0], [5.0], [1.0]]))
     array([1, 0, 2])
     """
@@ -431,29 +356,15 @@ def leaf_order(tree):
 
 
 def cophenetic(tree):
-    """Return U with U_ij the height of the merge that first brings i and j together.
+    """Return U, shape (n, n), with U_ij the height of the merge that first brings i and j together.
 
-    Parameters
-    ----------
-    tree : Tree
-
-    Returns
-    -------
-    array of shape (n, n)
-
-    References
-    ----------
     Book: hierarchical-clustering-ultrametric. Sokal and Rohlf (1962), Taxon 11, 33-40.
 
-    Examples
-    --------
     >>> cophenetic(linkage([[0.0], [5.0], [1.0]], "single"))[1]
     array([4., 0., 4.])
     """
     n = len(tree.height) + 1
-    order = leaf_order(tree)
-    place = np.empty(n, dtype=np.int64)
-    place[order] = np.arange(n)
+    place = np.argsort(leaf_order(tree))
     first = np.concatenate([place, np.zeros(n - 1, dtype=np.int64)])
     last = first + 1  # the leaves below a node are neighbours in the order: first..last-1
     U = np.zeros((n, n))
@@ -470,27 +381,12 @@ def cophenetic(tree):
 def divide(X, K, *, exact_up_to=10):
     """Split the cluster of largest J in two, K - 1 times; J is the sum of squares around the mean.
 
-    A cluster of at most ``exact_up_to`` rows is split in the best of all ways, a larger one by
-    2-means that starts from the row farthest from the mean and the row farthest from that one.
+    A cluster of at most ``exact_up_to`` rows (16 at most, as m rows can be split in 2^(m-1) - 1
+    ways) is split in the best of all ways, a larger one by 2-means that starts from the row
+    farthest from the mean and the row farthest from that one.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    K : int
-        At most the number of distinct rows.
-    exact_up_to : int
-        At most 16: a cluster of m rows can be split in 2^(m-1) - 1 ways.
-
-    Returns
-    -------
-    Division
-
-    References
-    ----------
     Book: hierarchical-clustering-divisive.
 
-    Examples
-    --------
     >>> divide([[0.0], [1.0], [9.0], [5.0]], 3).labels
     array([0, 0, 1, 2])
     """
@@ -510,8 +406,7 @@ def divide(X, K, *, exact_up_to=10):
         J[widest] = _scatter(X[rows[part == 0]])
         J.append(_scatter(X[rows[part == 1]]))
         trace.append(sum(J))
-    _, first, index = np.unique(labels, return_index=True, return_inverse=True)
-    return Division(np.argsort(np.argsort(first))[index.ravel()], np.array(trace))
+    return Division(_by_appearance(labels), np.array(trace))
 
 
 def _scatter(X):
@@ -533,27 +428,19 @@ def _halves(X, exact_up_to):
 class AgglomerativeClustering(Clusterer):
     """Clusters made by merging, read off the tree at a number of clusters or at a height.
 
+    Book: hierarchical-clustering-agglomerative.
+
     Parameters
     ----------
     n_clusters : int
-        Ignored if ``distance_threshold`` is given.
-    linkage : {"single", "complete", "average", "ward", "centroid"}
-    metric : str or callable
-        As in ``linkage``.
+    linkage, metric : see ``linkage``
     distance_threshold : float, optional
-        Merge while the height is at most this.
+        Merge while the height is at most this, whatever ``n_clusters`` is.
 
     Attributes
     ----------
-    labels_ : array of int of shape (n,)
-    children_ : array of int of shape (n - 1, 2)
-    distances_ : array of shape (n - 1,)
-        Heights of the merges.
+    labels_, children_, distances_ : arrays of shape (n,), (n - 1, 2) and (n - 1,)
     n_clusters_, n_leaves_, n_features_in_ : int
-
-    References
-    ----------
-    Book: hierarchical-clustering-agglomerative.
 
     Examples
     --------
@@ -574,10 +461,8 @@ class AgglomerativeClustering(Clusterer):
         begin_fit(self, X)
         X = check_array(X, min_samples=2)
         tree = linkage(X, self.linkage, metric=self.metric)
-        if self.distance_threshold is None:
-            self.labels_ = cut(tree, self.n_clusters)
-        else:
-            self.labels_ = cut(tree, height=self.distance_threshold)
+        h = self.distance_threshold
+        self.labels_ = cut(tree, self.n_clusters) if h is None else cut(tree, height=h)
         self.children_, self.distances_ = tree.children, tree.height
         self.n_clusters_, self.n_leaves_ = int(self.labels_.max()) + 1, len(X)
         self.n_features_in_ = X.shape[1]

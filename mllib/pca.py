@@ -568,8 +568,7 @@ class PCA(Transformer):
         Row j is v_j; its entry of largest absolute value is positive.
     explained_variance_ : array of shape (k,)
         lambda_j with the divisor n (scikit-learn's are n / (n - 1) times as large).
-    explained_variance_ratio_ : array of shape (k,)
-        lambda_j over the total variance.
+    explained_variance_ratio_ : array of shape (k,), lambda_j over the total variance
     mean_, n_components_ : array of shape (d,), int
 
     Examples

@@ -252,10 +252,8 @@ D3 = np.array([[0.0, 1, 2], [1, 0, 3], [2, 3, 0]])
         (lambda: linkage(np.where(D3 == 3, np.nan, D3), metric="precomputed"), "contains NaN"),
         (lambda: linkage(np.where(D3 == 3, np.inf, D3), metric="precomputed"), "infinity"),
         (lambda: linkage([[1.0]]), "minimum of 2"),
-        (lambda: linkage([[0.0], [1e200], [3e200]], "single"), "too large"),
-        (lambda: linkage([[0.0], [1e200], [3e200]], "ward"), "too large"),
-        (lambda: linkage([[0.0, 1e200], [1e200, 0.0]], "ward", metric="precomputed"), "too large"),
-        (lambda: linkage([[0.0], [1e308], [-1e308]], "average"), "too large"),
+        (lambda: linkage([[0.0, 1e200], [1e200, 0.0]], "ward", metric="precomputed"), "X holds 1e"),
+        (lambda: linkage(np.eye(3), metric=lambda a, b: 1e200 * (a != b).any()), "holds 1e"),
         (lambda: linkage(D3, "median"), "method must be one of"),
         (lambda: linkage(D3, "ward", metric="manhattan"), "needs metric 'euclidean'"),
         (lambda: linkage(D3, "centroid", algorithm="chain"), "reducible"),
@@ -307,15 +305,3 @@ def test_a_wrong_update_gives_another_tree(old, new):
 def test_the_record_and_the_formula():
     assert Tree._fields == ("children", "height", "size", "looked_at")
     assert updated(3, 4.0, 9.0, 1.0, 1.0, 1.0, 1.0) == (8 + 18 - 1) / 3
-
-
-def test_squares_that_underflow_are_an_error_and_not_a_tie():
-    X = 1e-200 * np.array([[0.0], [5.0], [6.0], [30.0]])
-    for method in ("single", "complete", "average", "ward", "centroid"):
-        with pytest.raises(ValueError, match="too large or too small"):
-            linkage(X, method)
-    with pytest.raises(ValueError, match="too large or too small"):
-        divide(X, 2)
-    D = np.abs(X - X.T)
-    tree = linkage(D, "complete", metric="precomputed")
-    np.testing.assert_allclose(tree.height, [1e-200, 6e-200, 3e-199])
