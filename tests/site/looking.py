@@ -181,7 +181,7 @@ PARTED = """() => [...document.querySelectorAll('article .katex')].filter((formu
   return box.height > 0 && box.top > last.getBoundingClientRect().bottom;
 }).map((formula) => formula.querySelector('annotation').textContent)"""
 #: Parts that are not laid out yet and would lie over the next one, were they higher than thought.
-SPILLING = """() => [...document.querySelectorAll('.bd-article > section > section')].filter((part) => {
+SPILLING = """() => [...document.querySelectorAll('article > section > section')].filter((part) => {
   const style = getComputedStyle(part);
   return style.contentVisibility !== 'auto' || style.overflow !== 'hidden';
 }).map((part) => part.id)"""
