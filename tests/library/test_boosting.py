@@ -637,7 +637,7 @@ def test_targets_are_checked():
 
 def test_a_loss_that_diverges_is_named():
     X, y = np.arange(40.0)[:, None], np.tile([1.0, -1.0], 20)
-    with pytest.raises(ValueError, match="diverged within .* lower the rate 50"):
+    with pytest.raises(ValueError, match=r"diverged within .* lower the rate 50"):
         gradient_boosting(X, y, rounds=400, rate=50.0)
 
 
