@@ -585,8 +585,14 @@ def viterbi(pi, A, log_B):
 def joint_log_probability(pi, A, log_B, z):
     """Return log p(x_{1:T}, z_{1:T}) = log pi_{z_1} + sum_{t>1} log a_{z_{t-1} z_t} + sum_t log e.
 
-    z is a path of T states 0..K-1, the other arguments are as for `forward`
-    (hidden-markov-models-joint).
+    Book: hidden-markov-models-joint.
+
+    Parameters
+    ----------
+    pi, A, log_B
+        As for `forward`.
+    z : array of int of shape (T,)
+        A path of states 0..K-1.
     """
     pi, A, log_B = _check_model(pi, A, log_B)
     z = _check_states(z, len(pi))

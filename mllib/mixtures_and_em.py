@@ -689,7 +689,14 @@ def _statistics(X, params, labels=None, s=None):
 def m_step_from_statistics(
     statistics, *, covariance_type="full", floor=None, prior=None, previous=None
 ):
-    """Return the M-step from summed ``CentredStatistics``; the options are those of `m_step`."""
+    """Return the M-step from summed statistics.
+
+    Parameters
+    ----------
+    statistics : CentredStatistics
+    covariance_type, floor, prior, previous
+        As for `m_step`.
+    """
     return _assemble(statistics.moments, previous, covariance_type, floor, prior)
 
 
@@ -785,8 +792,18 @@ def _times(statistics, c):
 def start_from_labels(X, labels, K, *, covariance_type="full", floor=None, weights=None):
     """Return the share, mean and covariance of each cluster as parameters to start EM from.
 
-    ``labels`` are 0, ..., K - 1, each present; a cluster of at most d rows has no covariance of its
-    own and takes the pooled one. ``weights``, shape (n,), says how often each row counts.
+    A cluster of at most d rows has no covariance of its own and takes the pooled one.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    labels : array of int of shape (n,)
+        0, ..., K - 1, each present.
+    K : int
+    covariance_type, floor
+        As for `m_step`.
+    weights : array of shape (n,), optional
+        How often each row counts.
     """
     X, d = check_array(X), np.shape(X)[1]
     labels = _check_known(labels, len(X), K)
@@ -810,7 +827,12 @@ def start_from_labels(X, labels, K, *, covariance_type="full", floor=None, weigh
 def random_start(X, K, rng, *, covariance_type="full", floor=None, weights=None):
     """Return equal weights, K different rows of X as means, and the covariance of X for each.
 
-    The options are those of `start_from_labels`; a row is drawn as often as it counts.
+    A row is drawn as often as it counts.
+
+    Parameters
+    ----------
+    X, K, covariance_type, floor, weights
+        As for `start_from_labels`.
     """
     X = check_array(X)
     check_scalar(K, "K", low=1, high=len(X), integer=True)

@@ -180,10 +180,18 @@ def greedy_schedule(costs, workers):
 def reduction_work(n, workers, *, row=1.0, merge=1.0, serial=0.0, tree=True):
     """Return T(p) = row n / p + merge r(p) + serial, with r = ceil(log2 p), or p - 1 in a line.
 
-    ``row``, ``merge`` and ``serial`` are the work of a row, of adding two statistics, and of what
-    only one can do; with ``tree`` the sums of the p workers are added in pairs. Book:
-    scaling-out-speed-up.
+    Book: scaling-out-speed-up.
 
+    Parameters
+    ----------
+    n, workers : int
+    row, merge, serial : float
+        The work of a row, of adding two statistics, and of what only one can do.
+    tree : bool
+        Whether the sums of the p workers are added in pairs.
+
+    Examples
+    --------
     >>> reduction_work(1000, 1), reduction_work(1000, 8), reduction_work(1000, 8, tree=False)
     (1000.0, 128.0, 132.0)
     """
@@ -198,9 +206,16 @@ def reduction_work(n, workers, *, row=1.0, merge=1.0, serial=0.0, tree=True):
 def best_workers(n, *, row=1.0, merge=1.0, serial=0.0):
     """Return the p with the least T(p) when p sums are added in a line, and T(1) / T(p).
 
-    T(p) = row n / p + merge (p - 1) + serial, as in ``reduction_work``, is smallest next to
-    p = sqrt(row n / merge). Book: scaling-out-speed-up.
+    T(p) = row n / p + merge (p - 1) + serial is smallest next to p = sqrt(row n / merge). Book:
+    scaling-out-speed-up.
 
+    Parameters
+    ----------
+    n, row, merge, serial
+        As for `reduction_work`.
+
+    Examples
+    --------
     >>> p, gain = best_workers(10_000)
     >>> p, round(gain, 2)
     (100, 50.25)

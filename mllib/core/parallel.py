@@ -67,7 +67,8 @@ def stream_over(function, items, workers=1, *, in_flight=None):
     items : iterable
         May be endless.
     in_flight : int, optional
-        How many items are at work at a time; by default one for each worker. A map-like callable
+        How many items are handed on and not yet yielded; by default the oldest and two for each
+        worker behind it, so that one slow item keeps nobody waiting. A map-like callable
         gets the items in groups of this size; by default a list or tuple whole, since it is in
         memory anyway, and 32 items at a time of any other iterable.
 
@@ -77,7 +78,7 @@ def stream_over(function, items, workers=1, *, in_flight=None):
     """
     workers = check_workers(workers)
     whole = len(items) if isinstance(items, (list, tuple)) and items else 32
-    at_most = whole if callable(workers) else workers
+    at_most = whole if callable(workers) else 2 * workers + 1
     if in_flight is not None:
         at_most = check_scalar(in_flight, "in_flight", low=1, integer=True)
     items = iter(items)

@@ -169,7 +169,7 @@ def test_the_number_of_cores_decides_nothing(monkeypatch):
 
 
 def test_a_stream_reads_only_what_its_workers_hold():
-    for workers, most in ((1, 1), (2, 3), (map, 3)):
+    for workers, most in ((1, 1), (2, 5), (map, 3)):
         held = read = 0
 
         def source():
