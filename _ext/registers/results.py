@@ -478,7 +478,7 @@ class FillPlaces(SphinxPostTransform):
 
 def link_results(app, what, name, obj, options, lines):
     """Link the results that a docstring names: ``Book: perceptron-mistake-bound``."""
-    homes = {Path(page).name: page for page in app.config.external_site_map}
+    homes = {Path(p).name: p for p in app.config.external_site_map if not p.startswith("api/")}
     titles = {entry["id"]: entry for entry in register.registers(app)[0]}
 
     def link(match):

@@ -94,7 +94,7 @@ def test_without_the_address_there_is_no_button(tmp_path):
         assert not re.search(r"mybinder|colab|github\.com/(?!executable)", page)
         assert "dropdown-launch-buttons" not in page
         assert "dropdown-source-buttons" not in page
-        for absent in ("canonical", "og:url", "og:image", "url    =", "Edit this", "PDF"):
+        for absent in ("canonical", "og:url", "og:image", "url    =", "Edit this", "as PDF"):
             assert absent not in page
         assert "@misc{check-" in page
         assert 'rel="license"' in page
