@@ -24,7 +24,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-os.environ |= {"SCIPY_ARRAY_API": "1", "MLLIB_PROGRESS": "0", "MPLBACKEND": "Agg"}
+os.environ |= {"SCIPY_ARRAY_API": "1", "MPLBACKEND": "Agg"}
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 

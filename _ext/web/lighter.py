@@ -1,8 +1,7 @@
 """What the theme and KaTeX ship, cut to what the site shows.
 
-Measured, each alone, on a page of the reference and on a chapter, in bytes as a host sends them:
-rules of style that no page can use (a third of a page, a sixth), glyphs of icons that no page
-names (two thirds, a third) and letters of formulas that no page has (nothing, a tenth).
+Out go rules of style that no page can use, glyphs of icons that no page names and letters of
+formulas that no page has.
 """
 
 import contextlib
