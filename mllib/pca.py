@@ -189,7 +189,8 @@ def _largest(C, k):
         order = np.argsort(values)
         values, V = values[order], V[:, order]
     else:
-        values, V = eigh(C, subset_by_index=None if k == m else [m - k, m - 1])
+        values, V = eigh(C)  # all: LAPACK may lose some of equal values when asked for the last k
+        values, V = values[m - k :], V[:, m - k :]
     return values[::-1].copy(), V[:, ::-1]
 
 
