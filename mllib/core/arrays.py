@@ -135,10 +135,9 @@ def check_array(X, name="X", *, min_samples=1, finite=True, any_size=False):
             f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required: "
             f"give {name} a column."
         )
-    if finite:
+    if finite and any_size:
         _check_finite(X, name)
-        return X if any_size else check_size(X, name)
-    return X
+    return check_size(X, name) if finite and not any_size else X
 
 
 def check_vector(v, name, *, length=None, finite=True):
@@ -163,10 +162,14 @@ def check_result(result, name):
 
 
 def check_size(X, name="X"):
-    """Return X unless squares of its entries overflow or underflow: 0, or 1e-150 to 1e150."""
+    """Return X if it is finite and its squares neither overflow nor underflow, entry by entry."""
+    if X.size == 0:
+        return X
     small = X < 1e-150
     small &= X > -1e-150
-    if X.size and (X.max() > 1e150 or X.min() < -1e150 or X[small].any()):
+    inside = X.max() <= 1e150 and X.min() >= -1e150  # not so for NaN
+    if not inside or (small.any() and X[small].any()):
+        _check_finite(X, name)
         bad = (np.abs(X) > 1e150) | (small & (X != 0))
         raise ValueError(
             f"{name} holds {X[bad].flat[0]:.3g}, but entries must be 0 or between 1e-150 and 1e150 "
