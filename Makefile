@@ -98,6 +98,12 @@ VARIANT ?= all
 anywhere: $(READY) ## Verify as other processors would run it (CHAPTER=perceptron, VARIANT=none)
 	@exec $(PY) tools/anywhere.py --chapter $(CHAPTER) --variant $(VARIANT)
 
+SHIFTS ?= 1
+
+.PHONY: reseed
+reseed: $(READY) ## Run the cells with all seeds moved: which sentence hangs on a seed? (CHAPTER=, SHIFTS=5)
+	@$(PY) tools/reseed.py --chapter $(CHAPTER) --shifts $(SHIFTS)
+
 .PHONY: mutants
 mutants: $(READY) ## Break the code of a chapter bit by bit: what notices? (CHAPTER= KIND=human SAMPLE=60 FUNCTION=)
 	@$(PY) tools/mutants.py $(CHAPTER) $(if $(KIND),--kind $(KIND)) \

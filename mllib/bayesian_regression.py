@@ -407,7 +407,7 @@ def _moments(data, alpha, beta):
 
 
 def _new_precisions(method, data, alpha, beta, moments=None):
-    """Return the precisions after one update (eq-bayesian-regression-em, -fixed-point)."""
+    """Return the precisions after one update (eq-bayesian-regression-fixed-point, or EM)."""
     now = moments or _moments(data, alpha, beta)
     if method == "em":
         trace = (data.d - now.gamma) / alpha  # tr Sigma

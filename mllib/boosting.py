@@ -230,7 +230,8 @@ def adaboost(X, y, rounds, w=None, learn=None):
     X, y : arrays of shape (n, d) and (n,)
         Labels are -1 and +1.
     rounds : int
-        T; fewer if a learner makes no mistake, or has no edge over a coin.
+        T; fewer if a learner makes no mistake, which then decides alone while the others go, or has
+        no edge over a coin.
     w : array of shape (n,)
         Weights of the rows, equal by default; a whole number means so many equal rows.
     learn : callable

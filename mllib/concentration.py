@@ -26,6 +26,7 @@ __all__ = [
     "ChernoffBound",
     "Interval",
     "bernoulli_rate",
+    "bernstein_bound",
     "binomial_mean_tail",
     "binomial_tail",
     "central_limit_sample_size",
@@ -334,7 +335,9 @@ def hoeffding_bound(n, epsilon, low=0.0, high=1.0, *, two_sided=True):
     It bounds P(|Y_n - E Y_n| >= epsilon) for the mean Y_n of n independent X_i in [a_i, b_i];
     above 1 it says nothing.
 
-    Book: concentration-hoeffding. Hoeffding (1963), theorem 2, JASA 58, 13-30.
+    With the differences c_i as ranges, at epsilon = t / n, it is McDiarmid's bound.
+
+    Book: concentration-hoeffding, concentration-mcdiarmid. Hoeffding (1963), theorem 2.
 
     Parameters
     ----------
@@ -407,6 +410,34 @@ def hoeffding_interval(mean, n, delta, low=0.0, high=1.0):
     radius = hoeffding_radius(n, delta, low, high)
     check_scalar(mean, "mean", low=low, high=high)
     return Interval(max(low, mean - radius), min(high, mean + radius))
+
+
+def bernstein_bound(n, epsilon, variance, largest, *, two_sided=True):
+    """Return exp(-n epsilon^2 / (2 sigma^2 + 2 M epsilon / 3)), doubled for two sides.
+
+    It bounds P(|Y_n - E Y_n| >= epsilon) for the mean Y_n of n independent X_i whose variances have
+    the mean sigma^2, with |X_i - E X_i| <= M; one side needs X_i - E X_i <= M only.
+
+    Book: concentration-bernstein. Boucheron, Lugosi and Massart (2013), section 2.8.
+
+    Parameters
+    ----------
+    n : int; how many variables are averaged
+    epsilon : float; deviation, above 0, in the unit of X
+    variance, largest : float; sigma^2, and M above 0
+    two_sided : bool; whether both directions count
+
+    Examples
+    --------
+    >>> round(bernstein_bound(500, 0.02, variance=0.0099, largest=0.99, two_sided=False), 4)
+    0.0023
+    """
+    check_count(n, "n")
+    check_positive(epsilon, "epsilon")
+    check_scalar(variance, "variance", low=0)
+    check_positive(largest, "largest")
+    spread = 2 * variance / epsilon + 2 * largest / 3
+    return _sides(two_sided) * math.exp(-n * epsilon / spread)  # (eq-concentration-bernstein)
 
 
 # Exact and approximate tails -----------------------------------------------------------------

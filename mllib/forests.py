@@ -114,7 +114,7 @@ def majority_accuracy(p, B):
     The voters are independent, each is right with probability p, and B is odd. A fraction gives a
     fraction.
 
-    Book: forests-ensemble. Condorcet (1785).
+    Book: forests-ensemble, forests-condorcet. Condorcet (1785).
 
     >>> majority_accuracy(Fraction(3, 5), 3)
     Fraction(81, 125)
@@ -167,7 +167,7 @@ def averaging(cov):
 
 
 def averaging_over_runs(P):
-    """Return the same for B models from R runs, averaged over m points.
+    """Return the ``Averaging`` of B models from R runs, its moments averaged over m points.
 
     P[r, b, x], of shape (R, B, m), is the prediction of model b of run r at point x; each run has a
     training sample of its own. The moments are those over the runs, with divisor R - 1.

@@ -334,7 +334,7 @@ def next_centres(statistic, centres):
     further empty clusters stay where they are until the next step. If a cluster is empty and every
     row lies on its centre, K exceeds the number of distinct rows, an error. Book: k-means-lloyd.
     """
-    check_instance(statistic, "statistic", ClusterStatistic, "from cluster_statistic")
+    check_instance(statistic, "statistic", ClusterStatistic, "from chunk_statistic")
     empty, centres = statistic.counts == 0, check_array(centres, "centres")
     new = centres + statistic.sums / np.where(empty, 1.0, statistic.counts)[:, None]
     if empty.any():
@@ -361,8 +361,8 @@ def k_means(X, centres, *, sample_weight=None, max_iter=300, tol=0.0):
         Where to start; K is at most the number of distinct rows of positive weight.
     sample_weight, max_iter : see ``mllib.core``
     tol : float
-        The run also stops when a step lowers J by at most ``tol`` times J; with 0 a converged run
-        is a fixed point: no label changes any more.
+        If positive, the run also stops when a step lowers J by at most ``tol`` times J; with 0 a
+        converged run is a fixed point: no label changes any more.
 
     Returns
     -------
@@ -391,7 +391,7 @@ def k_means(X, centres, *, sample_weight=None, max_iter=300, tol=0.0):
             return KMeansResult(centres, labels, np.array(trace), n_iter, True)
         statistic = _statistic(X, w, centres, found, farthest=False)
         full = bool((statistic.counts > 0).all())
-        if was_full and full and trace[-2] - trace[-1] <= tol * trace[-2]:
+        if tol > 0 and was_full and full and trace[-2] - trace[-1] <= tol * trace[-2]:
             return KMeansResult(centres, labels, np.array(trace), n_iter, True)
         if n_iter < max_iter:
             centres = next_centres(statistic, centres)
@@ -415,7 +415,7 @@ def k_means_over_chunks(chunks, centres, *, max_iter=300, tol=0.0, workers=1):
     centres : array of shape (K, d)
         Where to start.
     max_iter, tol, workers : see ``mllib.core``
-        The run stops when a step lowers J by at most ``tol`` times J.
+        Labels are not kept: the run stops when a step lowers J by at most ``tol`` times J.
 
     Returns
     -------
@@ -835,7 +835,8 @@ class KMeans(_Centres):
         As in ``k_means_restarts``; an array is the one start.
     n_init, max_iter, random_state, workers : see ``mllib.core``
     tol : float
-        A run stops when no label changes, or when a step lowers J by at most ``tol`` times J.
+        A run stops when no label changes, and with tol > 0 also when a step lowers J by at most
+        ``tol`` times J.
 
     Attributes
     ----------

@@ -237,6 +237,8 @@ def default_width(X, sample_weight=None):
     Multiplying X, shape (n, d), by a constant multiplies ell by it, and leaves the kernel as it is:
     that of scikit-learn's gamma="scale". 1 if X is constant. A weight counts a row that often.
 
+    Book: kernels-rbf-kernel.
+
     Examples
     --------
     >>> default_width([[0.0, 2.0], [4.0, 6.0]])

@@ -541,7 +541,10 @@ class LinearRegression(Regressor):
 
     Where the minimiser is not unique (n <= d, collinear or constant columns), the shortest w.
 
-    Book: least-squares-normal-equations, least-squares-svd-least-squares.
+    The Gram matrix of the columns, scaled to length 1, is factorised and the solution refined once,
+    while that loses no digits (condition number below 1e8); else by singular values.
+
+    Book: least-squares-normal-equations, least-squares-svd-least-squares, least-squares-refinement.
 
     Parameters
     ----------

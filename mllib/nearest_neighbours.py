@@ -981,7 +981,7 @@ def condensed_nn(X, y):
 
     Starting with row 0, pass through the rows and keep each that the kept ones get wrong, until a
     pass keeps nothing new. The distance is Euclidean; the result depends on the order of the rows.
-    Equal rows with different labels are refused.
+    Rows with different labels are refused if they are equal, or at distance 0 after rounding.
 
     Book: nearest-neighbours-condensed-nn. Hart (1968), IEEE Transactions on Information Theory 14,
     515-516.
@@ -997,9 +997,14 @@ def condensed_nn(X, y):
         raise ValueError("X must not hold equal rows with different labels: edit the sample first.")
     X, y = np.ascontiguousarray(X), y.astype(np.int64)
     kept = np.zeros(len(X), dtype=bool)
-    kept[0] = True
+    kept[0], n_kept = True, 1
     while condense_pass(X, y, kept):
-        pass
+        if kept.sum() == n_kept:
+            raise ValueError(
+                "X holds rows with different labels so near that their squared distance rounds to "
+                "0: scale the columns."
+            )
+        n_kept = kept.sum()
     return np.flatnonzero(kept)
 
 

@@ -531,7 +531,7 @@ def interior_point_step(P, q, G, c, x, s, lam):
     Newton's step for these equations shows how far t one can go and what second-order term that
     would leave. The step taken aims the products at sigma mu, where mu is their mean and sigma the
     cube of the share of mu that would be left, corrects for that term (Mehrotra), and goes 99 % of
-    the way to the first s_i or lambda_i that would become 0.
+    the full step, or of the way to the first s_i or lambda_i that would become 0.
 
     Book: optimization-interior-point. Mehrotra (1992), SIAM Journal on Optimization 2, 575-601.
 
@@ -566,7 +566,7 @@ def interior_point_step(P, q, G, c, x, s, lam):
     t = length(ds, dlam)
     sigma = ((s + t * ds) @ (lam + t * dlam) / (s @ lam)) ** 3
     dx, ds, dlam = direction(s * lam + ds * dlam - sigma * mu)
-    t = min(1.0, 0.99 * length(ds, dlam))
+    t = 0.99 * length(ds, dlam)
     return x + t * dx, s + t * ds, lam + t * dlam
 
 

@@ -114,7 +114,7 @@ def finite_class_bound(n, delta, size):
     """Return sqrt((2/n) log(2 |F| / delta)), the excess risk of ERM with probability 1 - delta.
 
     Losses lie in [0, 1]; the sample is i.i.d. It is twice the radius that Hoeffding's inequality
-    gives one function at risk delta / |F|.
+    gives one function at failure probability delta / |F|.
 
     Book: pac-learning-finite-class.
 
@@ -131,8 +131,8 @@ def finite_class_bound(n, delta, size):
 def finite_class_sample_size(epsilon, delta, size):
     """Return the smallest whole n >= (2 / epsilon^2) log(2 |F| / delta).
 
-    It is what Hoeffding's inequality asks for one function, accuracy epsilon / 2 and risk
-    delta / |F|.
+    It is what Hoeffding's inequality asks for one function, accuracy epsilon / 2 and failure
+    probability delta / |F|.
 
     Examples
     --------
@@ -276,8 +276,8 @@ def vc_log_growth(n, d):
 def vc_generalisation_bound(n, d, delta):
     """Return sqrt((8 d log(2 e n / d) + 8 log(4 / delta)) / n); above 1 it says nothing.
 
-    With probability at least 1 - delta over an i.i.d. sample, R(f) <= R_n(f) + this for all f of a
-    class of VC dimension d at once, for the 0-1 loss and 2 n >= d.
+    With probability at least 1 - delta over an i.i.d. sample, |R(f) - R_n(f)| <= this for all f of
+    a class of VC dimension d at once, for the 0-1 loss and 2 n >= d.
 
     Book: pac-learning-generalization-bound. Vapnik and Chervonenkis (1971).
 

@@ -410,7 +410,7 @@ class _BinaryLinear(Classifier):
         tags.classifier_tags.multi_class = False
         return tags
 
-    def _check_sample(self, X, y):
+    def _check_labels(self, X, y):
         X, classes, index = check_X_y(X, y, type(self).__name__)
         if len(classes) > 2:
             raise ValueError(
@@ -440,7 +440,7 @@ class Perceptron(_BinaryLinear):
     """Binary linear classifier trained online: w <- w + eta y_i x_i at each mistake.
 
     If the sample is not separable the run ends at ``max_iter`` passes with a warning, and the best
-    weights seen (the pocket) are kept.
+    of the hundred weights that survived longest are kept, a form of the pocket, unless ``average``.
 
     Book: perceptron-perceptron-algorithm. Rosenblatt (1958); Gallant (1990) for the pocket.
 
@@ -487,20 +487,22 @@ class Perceptron(_BinaryLinear):
     def fit(self, X, y):
         """Train on X of shape (n, d) and two classes of labels y of shape (n,); return self."""
         begin_fit(self, X)
-        X, classes, y = self._check_sample(X, y)
+        X, classes, y = self._check_labels(X, y)
         A = add_intercept(X) if self.fit_intercept else X
         rng = random_generator(self.random_state) if self.shuffle else None
         run = perceptron(A, y, eta=self.eta, max_epochs=self.max_iter, rng=rng)
         w = run.w
+        if self.average:
+            w = averaged_weights(A, y, run, eta=self.eta)
+        elif not run.converged:
+            w, _ = pocket_weights(A, y, run, eta=self.eta)
         if not run.converged:
-            w, errors = pocket_weights(A, y, run, eta=self.eta)
+            errors = np.count_nonzero((A @ w > 0) != (y > 0))
             convergence_warning(
-                f"Perceptron stopped after max_iter={self.max_iter} passes; its best weights leave "
+                f"Perceptron stopped after max_iter={self.max_iter} passes; its weights leave "
                 f"{errors} of {len(y)} training errors (tolerance 0). The sample may not be "
                 f"separable: check is_separable(X, y) or raise max_iter."
             )
-        if self.average:
-            w = averaged_weights(A, y, run, eta=self.eta)
         self._store(w, classes, X.shape[1])
         self.mistake_counts_ = mistake_counts(run, len(y))
         self.mistakes_, self.converged_ = run.mistakes, run.converged
@@ -543,7 +545,7 @@ class BatchPerceptron(_BinaryLinear):
         begin_fit(self, X)
         name = type(self).__name__
         X, classes, index, s, _ = check_weighted_X_y(X, y, sample_weight, self.class_weight, name)
-        X, classes, y = self._check_sample(X, classes[index])
+        X, classes, y = self._check_labels(X, classes[index])
         A = add_intercept(X) if self.fit_intercept else X
         A = A if s is None else check_size(s[:, None] * A, "sample_weight times X")
         run = batch_perceptron(A, y, eta=self.eta, max_iter=self.max_iter)
@@ -595,7 +597,7 @@ class KernelPerceptron(_BinaryLinear):
         begin_fit(self, X)
         if self.kernel is not None and not callable(self.kernel):
             raise ValueError(f"kernel must be None or a function of X and Y, got {self.kernel!r}.")
-        X, classes, y = self._check_sample(X, y)
+        X, classes, y = self._check_labels(X, y)
         self._chosen = self.kernel, self.fit_intercept  # set_params is for the next fit
         run = kernel_perceptron(self._kernel_matrix(X, X), y, max_epochs=self.max_iter)
         if not run.converged:

@@ -394,7 +394,7 @@ def search(XT, order, start, end, y, w, node, limits, left, pool, state):
     feature, cut, best, seen = -1, 0, -np.inf, 0
     for i in range(d):
         if limits.tried < d:  # the next column of a random order
-            state[0] = state[0] * 48271 % 2147483647
+            state[0] = state[0] * 48271 % 2147483647  # Lehmer's generator, seeded from ``rng``
             k = i + state[0] % (d - i)
             pool[i], pool[k] = pool[k], pool[i]
         j = pool[i]
@@ -788,7 +788,7 @@ def importances(tree, d):
     Book: trees-importance. Breiman et al. (1984), section 5.3.4.
     """
     t = np.flatnonzero(tree.left >= 0)
-    cost = tree.weight / tree.weight[0] * tree.impurity
+    cost = _costs(tree)
     gains = cost[t] - cost[tree.left[t]] - cost[tree.right[t]]
     gains = np.where(gains > _SLACK * cost[0], gains, 0)  # less is rounding
     total = np.bincount(tree.feature[t], gains, minlength=d)
@@ -800,10 +800,13 @@ def importances(tree, d):
 
 @compiled
 def weakest_links(left, right, cost, strength):
-    """Fill strength[t] with the alpha from which node t is no longer split in the best tree."""
+    """Fill strength[t] with the alpha from which node t is no longer split in the best tree.
+
+    Costs are any numbers from 0 up; where a split raises the cost, alpha may be negative.
+    """
     m = len(left)
     leaves, below, link = np.empty(m, np.int64), np.empty(m), np.empty(m)
-    alpha = 0.0
+    alpha = -np.inf
     while left[0] >= 0 and strength[0] == np.inf:
         weakest = np.inf
         for t in range(m - 1, -1, -1):  # children before parents
@@ -823,17 +826,23 @@ def weakest_links(left, right, cost, strength):
                     strength[child] = min(strength[child], alpha)
 
 
+def _costs(tree):
+    """Return R(t), the impurity of each node times its share of the sample, shape (m,)."""
+    return tree.weight / tree.weight[0] * tree.impurity
+
+
 def _strengths(tree):
-    strength = np.where(tree.left >= 0, np.inf, 0.0)
-    weakest_links(tree.left, tree.right, tree.weight / tree.weight[0] * tree.impurity, strength)
-    return strength
+    cost, strength = _costs(tree), np.where(tree.left >= 0, np.inf, 0.0)
+    weakest_links(tree.left, tree.right, cost, strength)
+    return np.where(strength > 1e-12 * cost[0], strength, 0.0)  # gone from 0 on, up to rounding
 
 
 def pruning_path(tree):
     """Return the path of the smallest trees that minimise R(T) + alpha |T|.
 
-    R(T) is the mean impurity of the leaves, weighted by their share of the sample, T runs through
-    all trees that are left when splits are taken back from below.
+    R(T) is the mean impurity of the leaves, weighted by their share of the sample; T runs through
+    all trees that are left when splits are taken back from below. With another array ``impurity``
+    in the tree, ``tree._replace(impurity=...)``, it is pruned by that cost.
 
     Book: trees-weakest-link. Breiman et al. (1984), section 3.3.
 
@@ -841,12 +850,14 @@ def pruning_path(tree):
     >>> path.alpha.tolist(), path.leaves.tolist()
     ([0.0, 2.0], [2, 1])
     """
-    strength = _strengths(tree)
-    alpha = np.unique(np.append(0.0, strength[tree.left >= 0]))
-    pruned = [prune(tree, a, strength) for a in alpha]
-    leaves = np.array([n_leaves(T) for T in pruned])
-    at_leaves = [(T.weight * T.impurity)[T.left < 0].sum() / T.weight[0] for T in pruned]
-    return PruningPath(alpha, leaves, np.array(at_leaves), strength)
+    cost, strength = _costs(tree), _strengths(tree)
+    t = np.flatnonzero(tree.left >= 0)
+    t = t[np.argsort(strength[t], kind="stable")]  # in the order in which they fold
+    saved = cost[t] - cost[tree.left[t]] - cost[tree.right[t]]
+    saved = np.append(np.cumsum(saved[::-1])[::-1], 0.0)  # by all splits from the i-th on
+    alpha = np.unique(np.append(0.0, strength[t]))
+    folded = np.searchsorted(strength[t], alpha, side="right")
+    return PruningPath(alpha, 1 + len(t) - folded, cost[0] - saved[folded], strength)
 
 
 def prune(tree, alpha, strength=None):

@@ -6,7 +6,7 @@ For each change a fork imports the changed module and runs the cells, from the f
 it to the last, until one fails. A change that lives goes on to the tests of the module. A compiled
 loop that is changed runs, with all others, as plain Python, for what is compiled is kept on disk
 by its file. No code is changed on disk; a run over all functions with the usual sample enters its
-score in ``chapters/mutants.yml``.
+score in ``registers/mutants.yml``.
 """
 
 import argparse
@@ -33,7 +33,7 @@ import yaml  # noqa: E402
 
 SAMPLE = 60  # mechanical changes of a chapter; those of the human kinds are all tried
 GROUPS = {"mechanical": mutations.KINDS[:1], "human": mutations.HUMAN}
-SCORES = ROOT / "chapters" / "mutants.yml"
+SCORES = ROOT / "registers" / "mutants.yml"
 
 
 class Chapter:
@@ -195,7 +195,8 @@ def publish(slug, group, rows):
 def main():
     """Audit the chapters that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    texts = {path.stem: path for path in sorted(ROOT.glob("chapters/*/*.md"))}
+    paths = [path for path in sorted(ROOT.glob("chapters/*/*.md")) if path.parent.name != "slips"]
+    texts = {path.stem: path for path in paths}
     parser.add_argument("chapter", choices=[*texts, "all"])
     parser.add_argument("--kind", choices=("human", "mechanical", "all"), default="all")
     parser.add_argument("--sample", type=int, help="try so many of each kind, the same each time")

@@ -15,6 +15,7 @@ import fcntl
 import functools
 import hashlib
 import http.server
+import io
 import os
 import re
 import shutil
@@ -57,6 +58,7 @@ SOURCES = (
     "_ext/**/*",
     "_static/**/*",
     "chapters/**/*",
+    "registers/*",
     "mllib/**/*.py",
     "tests/**/test_*.py",
 )
@@ -92,7 +94,7 @@ def times():
     return found
 
 
-class Progress:
+class Progress(io.TextIOBase):
     """The standard output while Sphinx runs: one line per page, nothing else."""
 
     def __init__(self, stream):
@@ -108,22 +110,6 @@ class Progress:
             if match:
                 self.stream.write("  {} {:>4}  {}\n".format(*match.groups()))
                 self.stream.flush()
-
-    def flush(self):
-        """Nothing waits here."""
-        self.stream.flush()
-
-    def isatty(self):
-        """Sphinx then writes whole lines."""
-        return False
-
-
-def broken_rules():
-    """Print what breaks a rule of the text; return whether anything does."""
-    found = rules.faults(ROOT)
-    for fault in found:
-        print(fault, file=sys.stderr)
-    return bool(found)
 
 
 def run_sphinx(printed):
@@ -191,7 +177,9 @@ def build():
         if not mark.exists() or mark.read_text() != shared:
             shutil.rmtree(WORK, ignore_errors=True)
         mark.unlink(missing_ok=True)  # so that a build that does not end well is begun anew
-        if broken_rules() or not run_sphinx(printed):
+        broken = rules.faults(ROOT)
+        if broken or not run_sphinx(printed):
+            print(*broken, sep="\n", file=sys.stderr)
             kept = " The last good site is kept." if SITE.exists() else ""
             print(f"\nThe book was not built: see the warnings above.{kept}", file=sys.stderr)
             return False
@@ -200,12 +188,6 @@ def build():
         STAMP.write_text(stamp)
         print(f"\nBuilt in {time.monotonic() - start:.0f} s.")
         return True
-
-
-def where():
-    """Say where the site is and how to open it."""
-    print(f"The site is in {SITE.relative_to(ROOT)}/. Open {SITE / 'index.html'} in a browser,")
-    print("or run `make serve` and visit http://localhost:8000.")
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -260,23 +242,19 @@ def serve(port):
         server.server_close()
 
 
-def stop(*_):
-    """End as Ctrl-C does."""
-    raise KeyboardInterrupt
-
-
 def main():
     """Read the command line and do it."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--serve", action="store_true", help="serve and rebuild on change")
     parser.add_argument("--port", type=int, default=8000)
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # it ends as by Ctrl-C
     try:
         if options.serve:
             serve(options.port)
         elif build():
-            where()
+            print(f"The site is in {SITE.relative_to(ROOT)}/. Open index.html there in a browser,")
+            print("or run `make serve` and visit http://localhost:8000.")
         else:
             sys.exit(1)
     except KeyboardInterrupt:

@@ -10,6 +10,7 @@ import re
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx_exercise.directive import ExerciseDirective
 from sphinx_exercise.nodes import exercise_enumerable_node, solution_node
 
 _EFFORT = re.compile(r"\s*\((conceptual|short code|extended)\)$")
@@ -21,25 +22,30 @@ def split(title):
     return (title.strip()[: match.start()], match[1]) if match else (title.strip(), "")
 
 
+class Exercise(ExerciseDirective):
+    """``{exercise}``: keeps the word that ends the title apart."""
+
+    def run(self):
+        """Return the exercise; the search knows its title."""
+        title, effort = split(self.arguments[0] if self.arguments else "")
+        self.arguments = [title] if title else []
+        found = super().run()
+        for node in found:
+            node["effort"] = effort
+            self.env.sphinx_exercise_registry[node["label"]]["title"] = title
+        return found
+
+
 class TidyExercises(SphinxTransform):
-    """Replace the id that sphinx-exercise repeats in every exercise of a page."""
+    """Replace the id that sphinx-exercise repeats in every exercise and solution of a page."""
 
     default_priority = 870
 
     def apply(self):
-        """Name the body of each exercise after the exercise."""
+        """Name the body of each after the whole."""
         for node in self.document.findall(nodes.section):
             if node["ids"] in (["exercise-content"], ["solution-content"]):
                 node["ids"] = [f"{node.parent['label']}-content"]
-
-
-def parts_of(subtitle):
-    """Return the nodes of a title without the word that ends it, and that word."""
-    parts = [part.deepcopy() for part in subtitle.children]
-    shorter, effort = split(parts[-1].astext()) if parts else ("", "")
-    if effort:
-        parts[-1] = nodes.Text(f"{shorter} " if shorter else "")
-    return parts, effort
 
 
 class PlainTitles(SphinxPostTransform):
@@ -53,10 +59,9 @@ class PlainTitles(SphinxPostTransform):
         for node in self.document.findall(exercise_enumerable_node):
             title = nodes.title("", title="Exercise %s")
             if len(node[0]) > 1:
-                parts, effort = parts_of(node[0][1])
-                title += nodes.inline("", "", *parts, classes=["exercise-title"])
-                if effort:
-                    title += [nodes.Text(" "), nodes.inline("", effort, classes=["effort"])]
+                title += nodes.inline("", "", *node[0][1].children, classes=["exercise-title"])
+            if node["effort"]:
+                title += [nodes.Text(" "), nodes.inline("", node["effort"], classes=["effort"])]
             node.children[0] = title
             title.parent = node
         numbers = self.env.toc_fignumbers
@@ -68,30 +73,16 @@ class PlainTitles(SphinxPostTransform):
             words = f"Solution to Exercise {'.'.join(map(str, number))}"
             title = nodes.title("", words)
             if len(target["node"][0]) > 1:
-                title += [nodes.Text(": "), *parts_of(target["node"][0][1])[0]]
+                title += [nodes.Text(": "), *target["node"][0][1].deepcopy().children]
             node["title"] = words
             node.children[0] = title
             title.parent = node
 
 
-class PlainReferences(SphinxPostTransform):
-    """Leave the word that ends a title out of the text of references."""
-
-    default_priority = 30
-
-    def run(self, **kwargs):
-        """Shorten the texts of references to exercises."""
-        effort = re.compile(r"^(Exercise [\d.]+ \(.*) \((?:conceptual|short code|extended)\)\)$")
-        for node in self.document.findall(nodes.reference):
-            for text in list(node.findall(nodes.Text)):
-                if match := effort.match(text):
-                    text.parent.replace(text, nodes.Text(f"{match[1]})"))
-
-
 def setup(app):
-    """Register the transforms."""
+    """Register the directive and the transforms."""
     app.setup_extension("sphinx_exercise")
+    app.add_directive("exercise", Exercise, override=True)
     app.add_transform(TidyExercises)
     app.add_post_transform(PlainTitles)
-    app.add_post_transform(PlainReferences)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -23,20 +23,6 @@ logger = logging.getLogger(__name__)
 
 KATEX = Path(__file__).parents[1] / "vendored" / "katex" / "katex.min.js"
 
-# Letters outside ASCII are fine; whatever else LaTeX would reject is an error here too.
-_STARTER = """
-function typeset(tex, display) {
-  try {
-    return {html: katex.renderToString(tex, {
-      displayMode: display, output: "htmlAndMathml", throwOnError: true, trust: false,
-      strict: (code) => code === "unicodeTextInMathMode" ? "ignore" : "error",
-    })};
-  } catch (error) {
-    return {error: String(error.message || error)};
-  }
-}
-"""
-
 
 @functools.cache
 def _engine(process):
@@ -45,7 +31,7 @@ def _engine(process):
 
     engine = MiniRacer()
     engine.eval(KATEX.read_text(encoding="utf-8"))
-    engine.eval(_STARTER)
+    engine.eval(Path(__file__).with_name("typeset.js").read_text(encoding="utf-8"))
     atexit.register(engine.close)  # while its thread still runs: later Python waits for it in vain
     return engine
 
@@ -55,16 +41,25 @@ class FormulaError(ValueError):
 
 
 @functools.lru_cache(maxsize=8192)
-def typeset(tex, display=False):
+def typeset(tex, display=False, **how):
     """Return the HTML and MathML of the formula ``tex``.
+
+    Parameters
+    ----------
+    tex : str
+    display : bool
+    **how
+        ``shown``, TeX that is set in the place of ``tex``; ``held``, whether the last piece stays
+        on the line of what follows; ``rows`` of cells as TeX, which are seen instead; ``mathml``,
+        whether nothing else is wanted.
 
     Raises
     ------
     FormulaError
         If the formula does not parse.
     """
-    call = f"JSON.stringify(typeset({json.dumps(tex)}, {json.dumps(bool(display))}))"
-    answer = json.loads(_engine(os.getpid()).eval(call))
+    call = json.dumps({"tex": tex, "display": bool(display), **how})
+    answer = json.loads(_engine(os.getpid()).eval(f"JSON.stringify(typeset({call}))"))
     if "error" in answer:
         raise FormulaError(answer["error"].removeprefix("KaTeX parse error: "))
     return answer["html"]
@@ -81,9 +76,9 @@ def displayed(tex):
     return tex
 
 
-def _rendered(node, tex, display):
+def _rendered(node, tex, display=False, **how):
     try:
-        return typeset(tex, display)
+        return typeset(tex, display, **how)
     except FormulaError as error:
         logger.warning(
             "formula does not parse: %s in %r", error, tex, location=node, type="mathematics"
@@ -92,21 +87,13 @@ def _rendered(node, tex, display):
 
 
 _CLOSING = re.compile(r"[.,;:!?)\]\N{RIGHT SINGLE QUOTATION MARK}]")
-_LAST = re.compile(r'(.*</span>)(<span class="katex-base"[^>]*>.*)(</span></span>)', re.DOTALL)
-
-
-def held(formula):
-    """Return an inline formula whose last piece stays on the line of what follows it."""
-    return _LAST.sub(r'\1<span class="katex-last">\2</span>\3', formula)
 
 
 def visit_inline(self, node):
     """Write an inline formula; it may break into lines, but not before a full stop or a comma."""
-    formula = _rendered(node, node.astext().strip(), False)
     after = node.next_node(descend=False, siblings=True)
-    if isinstance(after, nodes.Text) and _CLOSING.match(after):
-        formula = held(formula)
-    self.body.append(formula)
+    held = isinstance(after, nodes.Text) and bool(_CLOSING.match(after))
+    self.body.append(_rendered(node, node.astext().strip(), held=held))
     raise nodes.SkipNode
 
 
@@ -114,9 +101,8 @@ def visit_block(self, node):
     """Write a displayed formula, with its number as a link to itself."""
     tex = node.astext().strip()
     tex = tex if node.get("nowrap") else displayed(tex)
-    formula = _rendered(node, aligned.breakable(tex), True).replace(aligned.BREAK, "")
-    if "formula-error" not in formula and (rows := aligned.cells(tex)):
-        formula = aligned.broken(formula, rows, functools.partial(typeset, display=True))
+    shown, rows = aligned.breakable(tex), aligned.cells(tex) or None
+    formula = _rendered(node, tex, True, shown=shown, rows=rows)
     ids = "".join(f'<span id="{html.escape(i)}"></span>' for i in node["ids"][1:])
     first = f' id="{html.escape(node["ids"][0])}"' if node["ids"] else ""
     self.body.append(

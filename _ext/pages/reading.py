@@ -28,9 +28,7 @@ def counted(notebook):
             shown = [kind for o in cell.get("outputs", []) for kind in o.get("data", {})]
             count["figure"] += any(kind.startswith("image/") for kind in shown)
             if "with claim(" in text:
-                count["verdict"] += len(
-                    re.findall(r"\bc\.(?:holds|tight|necessary|contrast)\(", text)
-                )
+                count["verdict"] += len(re.findall(VERDICT, text))
             elif "hide-input" not in cell["metadata"].get("tags", []):
                 count["code"] += sum(bool(line.strip()) for line in text.splitlines())
             continue
@@ -46,19 +44,25 @@ def counted(notebook):
     return count
 
 
-def hours(count):
-    """Return the time in words, to the next half hour.
+def minutes(count):
+    """Return the time to the next half hour.
 
-    >>> hours({"word": 7_500})
-    'an hour'
-    >>> hours({"word": 15_000, "figure": 20})
-    'two and a half hours'
+    >>> minutes({"word": 7_500})
+    60
     """
     seconds = sum(PACE[kind] * number for kind, number in count.items())
-    halves = max(1, round(seconds / 1800))
-    whole, half = divmod(halves, 2)
+    return 30 * max(1, round(seconds / 1800))
+
+
+def hours(time):
+    """Return minutes in words.
+
+    >>> hours(60), hours(150)
+    ('an hour', 'two and a half hours')
+    """
+    whole, half = divmod(time // 30, 2)
     if whole < 2:
-        return ["", "half an hour", "an hour", "an hour and a half"][halves]
+        return ["half an hour", "an hour", "an hour and a half"][time // 30 - 1]
     return f"{NUMBERS[whole - 1]}{' and a half' if half else ''} hours"
 
 
@@ -77,10 +81,11 @@ class TimeOnCard(SphinxTransform):
                 continue
             for strong in card.findall(nodes.strong):
                 if strong.astext() == "Time:":
-                    time = hours(counted(json.loads(path.read_text("utf-8"))))
+                    time = minutes(counted(json.loads(path.read_text("utf-8"))))
+                    self.env.metadata[self.env.docname]["minutes"] = time
                     place = strong.parent.index(strong) + 1
                     rest = strong.parent[place].astext().lstrip()
-                    said = f" {time} to read, without the exercises; {rest}"
+                    said = f" {hours(time)} to read, without the exercises; {rest}"
                     strong.parent[place] = nodes.Text(said)
 
 

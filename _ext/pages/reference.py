@@ -62,15 +62,13 @@ def contents(root):
 
 def write(root):
     """Write the page of each module; return the table of contents with these pages in it."""
-    table = contents(root)
-    for entry in (entry for part in table.get("parts", ()) for entry in part["chapters"]):
-        for section in entry.get("sections", ()) if entry["file"] == LIST else ():
-            name, path = section["title"], root / f"{section['file']}.md"
-            text = f"# `mllib.{name}`\n\n```{{api-module}} {name}\n```\n"
-            path.parent.mkdir(exist_ok=True)
-            if not path.exists() or path.read_text(encoding="utf-8") != text:
-                path.write_text(text, encoding="utf-8")
-    return table
+    for name in modules(root / "mllib", ()):
+        path = root / f"{page(name)}.md"
+        text = f"# `mllib.{name}`\n\n```{{api-module}} {name}\n```\n"
+        path.parent.mkdir(exist_ok=True)
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+    return contents(root)
 
 
 def public(path):
@@ -237,6 +235,12 @@ def escape_docstring(app, what, name, obj, options, lines):
         lines[first:first] = ["", *table(entries)]
 
 
+def keep_property(app, what, name, obj, options, lines):
+    """Give a property its words back: napoleon takes what stands before a colon for its type."""
+    if what == "property" and ":type:" in "".join(lines):
+        lines[:] = [*plain(inspect.getdoc(obj).splitlines()), ""]
+
+
 def skip_fields(app, what, name, obj, skip, options):
     """Leave out the fields of records: they stand in the table."""
     documented = app.env.temp_data.get("autodoc:class")
@@ -250,6 +254,7 @@ def skip_fields(app, what, name, obj, skip, options):
 def setup(app):
     """Register the directives."""
     app.connect("autodoc-process-docstring", escape_docstring, priority=100)
+    app.connect("autodoc-process-docstring", keep_property, priority=900)
     app.connect("autodoc-skip-member", skip_fields)
     app.add_directive("api-index", ApiIndex)
     app.add_directive("api-module", ApiModule)

@@ -203,19 +203,19 @@ class Printer:
         front = len(writer.pages) - self.sheets
         for caption, pages in self.parts:
             part = (
-                writer.add_outline_item(caption, page_number=self.starts[pages[0]] + front)
+                writer.add_outline_item(title=caption, page_number=self.starts[pages[0]] + front)
                 if caption
                 else None
             )
             for page in pages:
                 found = self.found[page]
                 item = writer.add_outline_item(
-                    found["plain"], page_number=self.starts[page] + front, parent=part
+                    title=found["plain"], page_number=self.starts[page] + front, parent=part
                 )
                 for section in found["sections"]:
                     if number := self.numbers.get(section["id"]):
                         writer.add_outline_item(
-                            section["plain"], page_number=number - 1 + front, parent=item
+                            title=section["plain"], page_number=number - 1 + front, parent=item
                         )
         writer.set_page_label(0, front - 1, style="/r")
         writer.set_page_label(front, len(writer.pages) - 1, style="/D", start=1)

@@ -36,6 +36,12 @@ def link(builder, fromdoc, todoc, anchor, *content):
     return link
 
 
+def commas(parts, between=", "):
+    """Return nodes with commas between them."""
+    listed = [node for part in parts for node in (part, nodes.Text(between))]
+    return listed[:-1]
+
+
 def slug(text):
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 

@@ -9,11 +9,6 @@ from pathlib import Path
 _CLASS = re.compile(r"[A-Z]\w*[a-z]\w*")
 
 
-def claims_in(source):
-    """Return the claims in Python ``source`` as a list of (names, problem)."""
-    return [claim[:2] for claim in claims_at(source)]
-
-
 def claims_at(source):
     """Return the claims in Python ``source`` as a list of (names, problem, line)."""
     found = []

@@ -5,22 +5,16 @@ down, left of the names, to the chapters that rest on it. Only direct dependence
 another one implies is left out. The map is a list with a drawing beside it, so it fits any width
 and is read aloud like a list.
 
-Who rests on whom is read from the proofs (``results.edges``), the time from the card that opens a
-chapter. From both follow plans for a term.
+The same drawing shows which result of a chapter rests on which. Who rests on whom is read from the
+proofs (``notes.edges``); from that and the time of each chapter follow plans for a term.
 """
 
+import functools
 import html
 import itertools
-import re
 from collections import defaultdict
 
 from docutils import nodes
-
-_TIME = re.compile(r"Time: (.+?) to read")
-#: The words in which a card tells a time, as ``setting.reading`` writes them.
-TIMES = {"half an hour": 30, "an hour": 60, "an hour and a half": 90}
-for number, name in enumerate("two three four five six seven eight nine ten".split(), 2):
-    TIMES |= {f"{name} hours": 60 * number, f"{name} and a half hours": 60 * number + 30}
 
 #: Units of the drawing: the height of a row, the distance of two lines.
 ROW, LANE = 10, 10
@@ -30,12 +24,6 @@ COLOURS = 6
 
 
 # -- what rests on what ----------------------------------------------------------------------------
-
-
-def minutes(text):
-    """Return the minutes that the card of a chapter promises, or None if it does not say."""
-    match = _TIME.search(text)
-    return TIMES.get(match[1]) if match else None
 
 
 def hours(time):
@@ -86,38 +74,37 @@ def weeks(names, times, count):
     Of several best splits the one with the fuller first groups is taken.
     """
     total = [0, *itertools.accumulate(times[name] for name in names)]
-    count = min(count, len(names))
-    least, cut = {(0, 0): 0}, {}  # (groups, names in them): the sum; where the last group starts
-    for groups in range(1, count + 1):
-        for end in range(groups, len(names) + 1):
-            starts = [start for start in range(groups - 1, end) if (groups - 1, start) in least]
-            least[groups, end], start = min(
-                (least[groups - 1, start] + (total[end] - total[start]) ** 2, -start)
-                for start in starts
-            )
-            cut[groups, end] = -start
-    plan, end = [], len(names)
-    for groups in range(count, 0, -1):
-        start = cut[groups, end]
-        plan.insert(0, list(names[start:end]))
-        end = start
-    return plan
+
+    @functools.cache
+    def best(end, groups):
+        """Return the least sum for the first ``end`` names, and where each group ends, negated."""
+        if groups == 1:
+            return total[end] ** 2, (-end,)
+        splits = ((best(start, groups - 1), start) for start in range(groups - 1, end))
+        return min(
+            (least + (total[end] - total[start]) ** 2, (*ends, -end))
+            for (least, ends), start in splits
+        )
+
+    ends = [-end for end in best(len(names), min(count, len(names)))[1]] if names else []
+    return [list(names[start:end]) for start, end in zip([0, *ends], ends)]
 
 
 # -- the drawing -----------------------------------------------------------------------------------
 
 
 def lanes(rows, pairs):
-    """Give each chapter that others rest on a line of its own: {name: (lane, first, last row)}.
+    """Give each row that others rest on a line of its own: {name: (lane, first, last row)}.
 
     Short lines run next to the names, long ones outside; no two lie over each other.
     """
-    last = {}
+    spans = {}
     for a, b in pairs:
-        last[b] = max(last.get(b, 0), rows[a])
+        first, end = spans.get(b, (rows[b], rows[b]))
+        spans[b] = min(first, rows[a]), max(end, rows[a])
     taken, found = [], {}
-    for name in sorted(last, key=lambda name: (last[name] - rows[name], rows[name])):
-        first, end = rows[name], last[name]
+    for name in sorted(spans, key=lambda name: (spans[name][1] - spans[name][0], spans[name])):
+        first, end = spans[name]
         free = (
             lane
             for lane, spans in enumerate(taken)
@@ -140,14 +127,15 @@ def lines(rows, pairs, colour):
     for a, b in pairs:
         users[b].append(a)
     parts = []
-    for name, (lane, first, _) in placed.items():
-        x, top = (count - lane - 0.5) * LANE, (first + LEAVE) * ROW
+    for name, (lane, _, _) in placed.items():
+        x, top = (count - lane - 0.5) * LANE, (rows[name] + LEAVE) * ROW
         ends = sorted(rows[a] for a in users[name])
-        path = f"M{edge},{top:.1f}H{x + 3:g}Q{x:g},{top:.1f} {x:g},{top + 3:.1f}"
-        path += f"V{(ends[-1] + ARRIVE) * ROW - 3:.1f}"
+        path = ""
         for end in ends:
             y = (end + ARRIVE) * ROW
-            path += f"M{x:g},{y - 3:.1f}Q{x:g},{y:.1f} {x + 3:g},{y:.1f}H{edge - 1}"
+            turn = 3 if y > top else -3
+            path += f"M{edge},{top:.1f}H{x + 3:g}Q{x:g},{top:.1f} {x:g},{top + turn:.1f}"
+            path += f"V{y - turn:.1f}Q{x:g},{y:.1f} {x + 3:g},{y:.1f}H{edge - 1}"
         dots = "".join(f"M{edge - 2},{(end + ARRIVE) * ROW:.1f}h0" for end in ends)
         about = " ".join([name, *users[name]])
         parts.append(
@@ -162,7 +150,7 @@ def lines(rows, pairs, colour):
     return drawing, count
 
 
-def drawn(chapters, pairs):
+def drawn(chapters, pairs, alone=""):
     """Return the map as HTML.
 
     Parameters
@@ -171,6 +159,8 @@ def drawn(chapters, pairs):
         In reading order, with ``name``, ``title``, ``part``, ``link`` and ``facts``, a list of str.
     pairs : list of (str, str)
         (a, b) draws a line from b to a: a rests directly on b.
+    alone : str
+        What is said of a row that rests on nothing.
     """
     rows, listed, colour, part = {}, [], {}, None
     groups = {p: i % COLOURS for i, p in enumerate(dict.fromkeys(c["part"] for c in chapters))}
@@ -182,7 +172,7 @@ def drawn(chapters, pairs):
         name = chapter["name"]
         rows[name], colour[name] = len(listed), groups[chapter["part"]]
         needs = [titles[b] for a, b in pairs if a == name]
-        said = f"rests on {', '.join(needs)}" if needs else "rests on nothing before it"
+        said = f"rests on {', '.join(needs)}" if needs else alone
         facts = "".join(f"<span>{html.escape(fact)}</span> " for fact in chapter["facts"])
         listed.append(
             f'<li class="map-chapter group-{colour[name]}" data-name="{html.escape(name)}">'
@@ -200,30 +190,22 @@ def drawn(chapters, pairs):
 # -- for a site ----------------------------------------------------------------------------------
 
 
-def noted(env):
-    """Return the notes of this extension in ``env``: pages with places, minutes of chapters."""
-    if not hasattr(env, "course_notes"):
-        env.course_notes = {"pages": set(), "minutes": {}}
-    return env.course_notes
-
-
 def between(writer):
     """Return the direct dependences between the chapters that ``writer`` shows."""
-    home = {entry["id"]: entry["chapter"] for entry in writer.results}
-    return direct(writer.shown, [(home[a], home[b]) for a, b in writer.pairs])
+    return direct(writer.shown, [(writer.home(a), writer.home(b)) for a, b in writer.pairs])
 
 
 def map_of(writer, link):
     """Return the map of the chapters that ``writer`` shows, each leading to ``link(slug)``."""
-    times, chapters = noted(writer.env)["minutes"], []
+    chapters = []
     for slug in writer.shown:
         docname, entries = writer.chapters[slug], writer.of_chapter[slug]
         run = sum(writer.claim_of(docname, entry["id"]) is not None for entry in entries)
-        time = times.get(docname)
+        time = writer.env.metadata[docname].get("minutes")
         chapters.append(
             {
                 "name": slug,
-                "title": writer.env.titles[docname].astext(),
+                "title": writer.title_of(slug),
                 "part": writer.part_of(docname),
                 "link": link(slug),
                 "facts": [hours(time) if time else "", f"{run} of {len(entries)} results run"],
@@ -231,4 +213,5 @@ def map_of(writer, link):
         )
     if not chapters:
         return []
-    return [nodes.raw("", drawn(chapters, between(writer)), format="html")]
+    shown = drawn(chapters, between(writer), "rests on nothing before it")
+    return [nodes.raw("", shown, format="html")]

@@ -1,6 +1,6 @@
 """The glossary: ``{book-glossary}`` lists every term once, and each term leads to it.
 
-The terms stand in ``chapters/glossary.yml``. In its chapter, the first bold occurrence of a term
+The terms stand in ``registers/glossary.yml``. In its chapter, the first bold occurrence of a term
 becomes the anchor ``term-<name>`` and a quiet link to the entry, which leads back to it. Terms of
 chapters that are not published wait. The build fails on an entry that is malformed, on two entries
 with one name, and on a term that its chapter does not print in bold.
@@ -11,22 +11,25 @@ import unicodedata
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import yaml
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
-from sphinx.util.docutils import SphinxDirective
 
-from _ext.once import QUICK, once
-from _ext.registers import relations
+from _ext.registers import notes, places, register
 from _ext.registers.verdicts import sentence
 
 logger = logging.getLogger(__name__)
 
 REQUIRED = ("term", "chapter", "definition")
 OPTIONAL = ("printed", "symbol", "aliases")
+FORM = (
+    f"an entry has the fields {', '.join(REQUIRED)}, and may have {', '.join(OPTIONAL)}: "
+    "aliases is a list, every other field is text (in quotes)"
+)
 
 
 # -- the file --------------------------------------------------------------------------------------
@@ -54,7 +57,6 @@ class Term:
     printed: str = ""  #: how the chapter prints it in bold, where that differs
     symbol: str = ""
     aliases: tuple = ()
-    line: int = 0  #: where its entry begins
 
     @property
     def slug(self):
@@ -72,72 +74,27 @@ class Term:
         return plain(self.printed or self.term)
 
 
-def read(text):
-    """Return the terms in the YAML ``text``, and the faults of its form as (line, message)."""
-    terms, faults = [], []
-    entries = yaml.load(text, Loader=QUICK) or []
-    top = yaml.compose(text, Loader=QUICK)
-    lines = [node.start_mark.line + 1 for node in top.value] if entries else []
-    for line, entry in zip(lines, entries, strict=True):
-        name = entry.get("term", "?") if isinstance(entry, dict) else "?"
-        wrong = _form(entry)
-        if wrong:
-            faults.append((line, f"term {name}: {wrong}"))
-            continue
-        terms.append(Term(**{**entry, "aliases": tuple(entry.get("aliases", ()))}, line=line))
-    return terms, faults
-
-
-def _form(entry):
-    """Say what is wrong with the form of an entry, or nothing."""
-    if not isinstance(entry, dict):
-        return "an entry has the fields " + ", ".join((*REQUIRED, *OPTIONAL))
-    for key in REQUIRED:
-        if not entry.get(key):
-            return f"the field {key} is missing"
-    for key, value in entry.items():
-        if key not in REQUIRED + OPTIONAL:
-            return f"there is no field {key}"
-        wanted = list if key == "aliases" else str
-        if not isinstance(value, wanted):
-            return f"{key} must be {'a list' if wanted is list else 'text (in quotes)'}"
-    return ""
-
-
-def repeated(terms):
-    """Yield (line, message) for each name that leads to two entries."""
-    first = {}
-    for term in terms:
-        for name in term.names:
-            key = slug(name)
-            if key in first and first[key] is not term:
-                yield term.line, f"{name} is entered twice, first in line {first[key].line}"
-            first.setdefault(key, term)
+def well_formed(entry):
+    """Return whether an entry has the fields it needs and no others, each of its kind."""
+    return (
+        isinstance(entry, dict)
+        and all(entry.get(key) for key in REQUIRED)
+        and set(entry) <= {*REQUIRED, *OPTIONAL}
+        and all(isinstance(entry[key], list if key == "aliases" else str) for key in entry)
+    )
 
 
 def load(app):
-    """Return the terms and the faults of the form of the file."""
-    path = Path(app.srcdir) / app.config.glossary_file
-    return _terms(path) if path.exists() else ([], [])
-
-
-@once
-def _terms(path):
-    return read(path.read_text(encoding="utf-8"))
+    """Return the well-formed terms of the glossary."""
+    entries = register.load(Path(app.srcdir) / app.config.glossary_file)
+    return [
+        Term(**{**entry, "aliases": tuple(entry.get("aliases", ()))})
+        for entry in entries
+        if well_formed(entry)
+    ]
 
 
 # -- the way from the chapter ----------------------------------------------------------------------
-
-
-def _chapter(docname):
-    """Return the slug of a chapter, or nothing for the other pages."""
-    return docname.rsplit("/", 1)[1] if docname.count("/") >= 2 else ""
-
-
-def _sought(terms, docname):
-    """Return {text in bold: slug} for the terms of a chapter."""
-    chapter = _chapter(docname)
-    return {term.bold: term.slug for term in terms if chapter and term.chapter == chapter}
 
 
 class AnchorTerms(SphinxTransform):
@@ -147,16 +104,16 @@ class AnchorTerms(SphinxTransform):
 
     def apply(self):
         """Anchor the terms of this page, and note which were found."""
-        sought = _sought(load(self.app)[0], self.env.docname)
-        found = {}
+        if self.env.docname.count("/") < 2:
+            return  # no chapter
+        chapter, found = self.env.docname.rpartition("/")[2], {}
+        sought = {term.bold: term.slug for term in load(self.app) if term.chapter == chapter}
         for node in self.document.findall(nodes.strong):
             bold = plain(node.astext())
             if bold in sought and bold not in found:
                 found[bold] = sought[bold]
                 node["ids"].append(f"term-{sought[bold]}")
-        if not hasattr(self.env, "book_terms"):
-            self.env.book_terms = {}
-        self.env.book_terms[self.env.docname] = (sought, set(found.values()))
+        self.env.metadata[self.env.docname]["terms"] = set(found.values())
 
 
 class LinkTerms(SphinxPostTransform):
@@ -183,17 +140,8 @@ class LinkTerms(SphinxPostTransform):
 # -- the page --------------------------------------------------------------------------------------
 
 
-class book_glossary(nodes.General, nodes.Element):
-    """Place of the glossary."""
-
-
-class BookGlossary(SphinxDirective):
+class BookGlossary(places.Place):
     """``{book-glossary}``."""
-
-    def run(self):
-        """Leave a place that is filled once every page has been read."""
-        self.env.note_dependency(str(Path(self.env.srcdir) / self.config.glossary_file))
-        return [book_glossary()]
 
 
 def letter(text):
@@ -225,20 +173,15 @@ def letters_of(kind, groups):
     return line, sections
 
 
-class FillGlossary(SphinxPostTransform):
-    """Write the glossary into its place, before references are resolved."""
+class FillGlossary(places.Filler):
+    """Write the glossary into its place."""
 
-    default_priority = 1
-
-    def run(self, **kwargs):
-        """Fill every place on this page."""
-        for place in list(self.document.findall(book_glossary)):
-            place.replace_self(self.listing())
+    fills = MappingProxyType({"book-glossary": lambda self, place: self.listing()})
 
     def listing(self):
         """Return the line of letters and the sections of the published terms."""
-        chapters = relations.chapters(self.env)
-        terms = [term for term in load(self.app)[0] if term.chapter in chapters]
+        chapters = notes.chapters(self.env)
+        terms = [term for term in load(self.app) if term.chapter in chapters]
         if not terms:
             return [nodes.paragraph("", "None of the chapters written so far has a term to list.")]
         entries = [(name, term) for term in terms for name in term.names]
@@ -282,82 +225,52 @@ class FillGlossary(SphinxPostTransform):
 # -- Sphinx ----------------------------------------------------------------------------------------
 
 
-def faults(terms, chapters, found):
-    """Yield (line, message) for each term that its published chapter does not print in bold.
+def faults(entry, first, chapters, found):
+    """Yield what is wrong with an entry.
 
     Parameters
     ----------
-    terms : list of Term
+    entry : what stands in the register
+    first : dict from a name in addresses to the first entry that has it; this entry is added
     chapters : dict from slug to docname of the published chapters
     found : dict from docname to the slugs of the terms anchored on the page
     """
-    yield from repeated(terms)
-    for term in terms:
-        docname = chapters.get(term.chapter)
-        if docname in found and term.slug not in found[docname]:
-            shown = term.printed or term.term
-            yield (
-                term.line,
-                f"term {term.term}: the chapter {term.chapter} does not print **{shown}** "
-                "in bold; print it where it is defined, or give the field printed",
-            )
+    if not well_formed(entry):
+        yield FORM
+        return
+    for name in (entry["term"], *entry.get("aliases", ())):
+        if first.setdefault(slug(name), entry) is not entry:
+            yield f"{name} is entered twice, first under {first[slug(name)]['term']}"
+    docname = chapters.get(entry["chapter"])
+    if docname in found and slug(entry["term"]) not in found[docname]:
+        yield (
+            f"term {entry['term']}: the chapter {entry['chapter']} does not print "
+            f"**{entry.get('printed') or entry['term']}** in bold; print it where it is defined, "
+            "or give the field printed"
+        )
 
 
 def check(app, env):
     """Warn about every fault, with its line."""
-    terms, form = load(app)
-    found = {docname: names for docname, (_, names) in getattr(env, "book_terms", {}).items()}
-    for line, message in [*form, *faults(terms, relations.chapters(env), found)]:
-        logger.warning(message, location=f"{app.config.glossary_file}:{line}", type="glossary")
-
-
-def out_of_date(app, env, added, changed, removed):
-    """Read a chapter anew when its terms are others than when it was read."""
-    terms = load(app)[0]
-    noted = getattr(env, "book_terms", {})
-    return [
-        docname
-        for docname in env.found_docs
-        if docname in noted and noted[docname][0] != _sought(terms, docname)
-    ]
-
-
-def rewritten(app, env):
-    """Write the glossary anew in every build: titles and numbers of chapters may have changed."""
-    return [name for name in (app.config.glossary_page,) if name in env.found_docs]
-
-
-def forget(app, env, docname):
-    """Drop the notes of a page that is read anew."""
-    getattr(env, "book_terms", {}).pop(docname, None)
-
-
-def merge(app, env, docnames, other):
-    """Take over the notes that a parallel reader made."""
-    if not hasattr(env, "book_terms"):
-        env.book_terms = {}
-    for docname in docnames:
-        if docname in getattr(other, "book_terms", {}):
-            env.book_terms[docname] = other.book_terms[docname]
+    path, first = Path(app.srcdir) / app.config.glossary_file, {}
+    if not (entries := register.load(path)):
+        return
+    places = yaml.compose(path.read_text(encoding="utf-8"), Loader=register.QUICK).value
+    found = {name: about["terms"] for name, about in env.metadata.items() if "terms" in about}
+    for place, entry in zip(places, entries):
+        location = f"{app.config.glossary_file}:{place.start_mark.line + 1}"
+        for message in faults(entry, first, notes.chapters(env), found):
+            logger.warning(message, location=location, type="glossary")
 
 
 def setup(app):
     """Register the directive, the transforms and the checks."""
-    app.add_config_value("glossary_file", "chapters/glossary.yml", "env")
+    app.add_config_value("glossary_file", "registers/glossary.yml", "env")
     app.add_config_value("glossary_page", "chapters/glossary", "env")
-    app.add_node(book_glossary)
+    app.setup_extension("_ext.registers.places")
     app.add_directive("book-glossary", BookGlossary)
     app.add_transform(AnchorTerms)
     app.add_post_transform(FillGlossary)
     app.add_post_transform(LinkTerms)
-    app.connect("env-get-outdated", out_of_date)
-    app.connect("env-purge-doc", forget)
-    app.connect("env-merge-info", merge)
-    app.connect("env-updated", rewritten)
     app.connect("env-check-consistency", check)
-    return {
-        "version": "1",
-        "env_version": 1,
-        "parallel_read_safe": True,
-        "parallel_write_safe": True,
-    }
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

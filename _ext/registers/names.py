@@ -10,15 +10,12 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from docutils import nodes
-from sphinx.transforms.post_transforms import SphinxPostTransform
-from sphinx.util.docutils import SphinxDirective
-from sphinx.util.index_entries import split_index_msg
 
 from _ext.pages import formulas
-from _ext.pages.exercises import split
-from _ext.registers import glossary, relations
+from _ext.registers import blocks, glossary, notes, places
 from _ext.registers.register import registers
 from _ext.registers.verdicts import sentence
 
@@ -49,12 +46,12 @@ def numbered(env, docname, kind, label):
 def results(app):
     """Yield every result of the published chapters by its name."""
     env = app.env
-    chapters = relations.chapters(env)
-    blocks, pages = getattr(env, "proof_list", {}), getattr(env, "book_pages", {})
+    chapters = notes.chapters(env)
+    stated, pages = getattr(env, "proof_list", {}), notes.pages(env)
     for entry in registers(app)[0]:
         docname = chapters.get(entry["chapter"])
         if docname is not None:
-            block = blocks.get(entry["id"], {})
+            block = stated.get(entry["id"], {})
             kind = numbered(env, docname, block.get("realtype", entry["kind"]), entry["id"])
             words = f"{entry['id']} {entry['kind']}"
             if block:  # the title that the page gives it
@@ -64,8 +61,8 @@ def results(app):
 
 def terms(app):
     """Yield every term of the published chapters, and its other names."""
-    chapters = relations.chapters(app.env)
-    for term in glossary.load(app)[0]:
+    chapters = notes.chapters(app.env)
+    for term in glossary.load(app):
         if term.chapter in chapters:
             words = " ".join((*term.names, term.printed, term.definition, term.symbol))
             for name in term.names:
@@ -88,12 +85,9 @@ def library(app):
 def exercises(app):
     """Yield every exercise with a title; the search finds them, the index leaves them out."""
     for label, item in getattr(app.env, "sphinx_exercise_registry", {}).items():
-        title = item.get("title") or item["node"].get("title") or ""
-        title = title if isinstance(title, str) else title.astext()
-        if item["type"] == "exercise" and title:
+        if title := item.get("title"):
             kind = numbered(app.env, item["docname"], "exercise", label)
-            title = re.sub(r"^\((.*)\)$", r"\1", title.strip())
-            yield Name(split(title)[0], kind, item["docname"], label, listed=False)
+            yield Name(title, kind, item["docname"], label, listed=False)
 
 
 def people(app):
@@ -126,32 +120,18 @@ def collect(app):
 # -- the index -------------------------------------------------------------------------------------
 
 
-class book_index(nodes.General, nodes.Element):
-    """Place of the index."""
-
-
-class BookIndex(SphinxDirective):
+class BookIndex(places.Place):
     """``{book-index}``."""
 
-    def run(self):
-        """Leave a place that is filled once every page has been read."""
-        return [book_index()]
+
+#: What an alphabet passes over at the beginning of a title.
+ARTICLE = re.compile(r"(?i)^(?:an?|the) (?=[a-z])")
 
 
-def without_article(title):
-    """Return a title as an alphabet lists it."""
-    return re.sub(r"(?i)^(?:an?|the) (?=[a-z])", "", title)
-
-
-class FillIndex(SphinxPostTransform):
+class FillIndex(places.Filler):
     """Write the index into its place."""
 
-    default_priority = 1
-
-    def run(self, **kwargs):
-        """Fill every place on this page."""
-        for place in list(self.document.findall(book_index)):
-            place.replace_self(self.listing())
+    fills = MappingProxyType({"book-index": lambda self, place: self.listing()})
 
     def listing(self):
         """Return the line of letters and the sections of names."""
@@ -159,15 +139,13 @@ class FillIndex(SphinxPostTransform):
         for name in collect(self.app):
             if name.listed:
                 together.setdefault(name.title, []).append(name)
-        groups = glossary.by_letter(together.items(), lambda item: without_article(item[0]))
+        groups = glossary.by_letter(together.items(), lambda item: ARTICLE.sub("", item[0]))
         line, sections = glossary.letters_of("index", groups)
         for section, (_, group) in zip(sections, groups):
             listing = nodes.bullet_list(classes=["index-list"])
-            for title, places in group:
+            for title, found in group:
                 entry = nodes.paragraph("", "", *sentence(title), nodes.Text(": "))
-                for i, place in enumerate(places):
-                    entry += [nodes.Text("; ")] if i else []
-                    entry += self.place(place)
+                entry += blocks.commas(map(self.place, found), "; ")
                 listing += nodes.list_item("", entry)
             section += listing
         return [line, *sections]
@@ -194,8 +172,7 @@ def shown(title):
     for node in sentence(title):
         text = node.astext()
         if isinstance(node, nodes.math):
-            formula = re.search(r"<math.*?</math>", formulas.typeset(text), re.DOTALL)[0]
-            parts.append(re.sub(r"<annotation.*?</annotation>", "", formula, flags=re.DOTALL))
+            parts.append(formulas.typeset(text, mathml=True))
         else:
             text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
             parts.append(f"<code>{text}</code>" if isinstance(node, nodes.literal) else text)
@@ -217,27 +194,6 @@ def searchable(app):
     return lines
 
 
-def complete_search(app):
-    """Hand the search the index entries of all pages, and take words from it that no page has.
-
-    Sphinx forgets the entries of pages that are not written anew, and keeps the words of others.
-    """
-    indexer = getattr(app.builder, "indexer", None)
-    if indexer is None:
-        return []
-    entries = indexer._index_entries = {}
-    for docname, noted in sorted(app.env.get_domain("index").entries.items()):
-        entries[docname] = sorted(
-            (name, to, main)
-            for kind, value, to, main, _ in noted
-            for name in split_index_msg(kind, value)
-        )
-    for words in (indexer._mapping, indexer._title_mapping):
-        for word in [word for word, pages in words.items() if not pages]:
-            del words[word]
-    return []
-
-
 def write_search(app, error):
     """Write the names beside the search index."""
     if error is None and app.builder.format == "html":
@@ -246,19 +202,10 @@ def write_search(app, error):
         path.write_text(f"window.bookNames = [\n{lines}\n];\n", encoding="utf-8")
 
 
-def rewritten(app, env):
-    """Write the index anew in every build: any page may have changed a name."""
-    return [name for name in (app.config.index_page,) if name in env.found_docs]
-
-
 def setup(app):
     """Register the directive and the writer of the names."""
     app.setup_extension("_ext.registers.glossary")
-    app.add_config_value("index_page", "chapters/book-index", "env")
-    app.add_node(book_index)
     app.add_directive("book-index", BookIndex)
     app.add_post_transform(FillIndex)
-    app.connect("env-updated", rewritten)
-    app.connect("html-collect-pages", complete_search)
     app.connect("build-finished", write_search)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

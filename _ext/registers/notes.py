@@ -1,13 +1,12 @@
-"""What is noted while a page is read: its anchors, statements, claims and references."""
+"""What is noted while a page is read: its anchors, claims and references."""
 
 import itertools
-import re
 from dataclasses import dataclass, field
 
 from docutils import nodes
 from sphinx import addnodes
 
-from _ext.registers import code, verdicts
+from _ext.registers import code
 
 # -- records ---------------------------------------------------------------------------------------
 
@@ -17,24 +16,24 @@ class Claim:
     """A claim found in a code cell."""
 
     names: tuple  #: the results that it verifies
-    line: int  #: where its cell stands
-    executed: bool  #: whether the cell has an execution count
     verdicts: tuple  #: what the cell showed under these names: Verdict(kind, text, checks)
     code: tuple = ()  #: dotted mllib names used in the cell, and in the cells since the anchor
-    problem: str = ""  #: why the claim does not count, empty if it does
 
 
 @dataclass
 class Page:
     """What one page states and verifies."""
 
-    statements: list = field(default_factory=list)  #: (kind, label or "", line) of proof blocks
     anchors: dict = field(default_factory=dict)  #: registered name -> order on the page
-    targets: set = field(default_factory=set, repr=False)  #: every id on the page
     claims: list = field(default_factory=list)  #: Claim, in reading order
     rests_on: dict = field(default_factory=dict)  #: registered name -> names that it refers to
     proved_by: dict = field(default_factory=dict)  #: name -> anchors of its proof
     words: dict = field(default_factory=dict)  #: registered name -> text of the statement
+
+
+def pages(env):
+    """Return {docname: Page}: Sphinx keeps them with what else it knows of a page."""
+    return {name: about["page"] for name, about in env.metadata.items() if "page" in about}
 
 
 # -- reading pages ---------------------------------------------------------------------------------
@@ -59,22 +58,6 @@ def cell_source(cell):
     return ""
 
 
-def _verdicts_of(cell):
-    """Return {names: (Verdict, ...)} for the claims that a cell displayed, or printed."""
-    streams = [b.astext() for b in cell.findall(nodes.literal_block) if "stream" in b["classes"]]
-    return verdicts.verdicts_in("\n".join(streams)) | dict(b["claim"] for b in verdicts.cards(cell))
-
-
-def _failed(cell):
-    return any("traceback" in b["classes"] for b in cell.findall(nodes.literal_block))
-
-
-def _line(node):
-    while node is not None and getattr(node, "line", None) is None:
-        node = node.parent
-    return getattr(node, "line", None)
-
-
 def _references(node):
     """Return the labels that ``node`` refers to."""
     for part in node.findall():
@@ -84,28 +67,27 @@ def _references(node):
             yield part["refid"]
 
 
-def read_page(doctree, registered):
-    """Collect the anchors, statements, claims and references of ``doctree``.
+def read_page(doctree, registered, displayed):
+    """Collect the anchors, claims and references of ``doctree``.
 
     Parameters
     ----------
     doctree : docutils document
     registered : set of str
         Names of the results and slips that the registers know.
+    displayed : dict
+        What ``verdicts.in_notebook`` found in the notebook of the page.
     """
     page = Page()
     local, since, cells = {}, {}, []
     current = []  # the results whose references are being collected
     for node in doctree.findall(nodes.Element):
         here = [i for i in node["ids"] if i in registered]
-        page.targets.update(node["ids"])
         for name in here:
             page.anchors.setdefault(name, len(page.anchors))
             since.setdefault(name, len(cells))
             page.words.setdefault(name, statement_of(node).astext())
         if is_statement(node):
-            named = not re.fullmatch(rf"{node['realtype']}-\d+", node["label"])
-            page.statements.append((node["realtype"], node["label"] if named else "", _line(node)))
             current = [node["label"]]
         elif here:
             if _is_proof(node):  # a proof with an anchor of its own carries its theorem
@@ -118,20 +100,11 @@ def read_page(doctree, registered):
             source, before = cell_source(node), local
             local = code.after(source, before)
             cells.append(code.used(code.parsed(source), before | code.imported(source) | local))
-            shown = _verdicts_of(node)
-            for names, problem in code.claims_in(source):
+            shown = dict(filter(None, displayed.get(node["cell_index"], ())))
+            for names, *_ in code.claims_at(source):
                 first = min((since[n] for n in names if n in since), default=len(cells) - 1)
                 names_used = dict.fromkeys(itertools.chain(cells[-1], *cells[first:-1]))
-                claim = Claim(
-                    names,
-                    _line(node),
-                    node.get("exec_count") is not None,
-                    shown.get(names, ()),
-                    tuple(names_used),
-                    problem,
-                )
-                claim.problem = claim.problem or _fault(claim, _failed(node))
-                page.claims.append(claim)
+                page.claims.append(Claim(names, shown.get(names, ()), tuple(names_used)))
                 if set(names) & set(current):
                     current = []
         elif isinstance(node, nodes.TextElement) and not isinstance(node, nodes.Inline):
@@ -149,16 +122,6 @@ def _references_here(node):
             yield from _references(part)
 
 
-def _fault(claim, failed):
-    if failed:
-        return "its cell ended in an error"
-    if not claim.executed:
-        return "its cell was not executed"
-    if "holds" not in [verdict.kind for verdict in claim.verdicts]:
-        return "its cell showed no verdict that it holds"
-    return ""
-
-
 def statement_of(node):
     """Return the node that states the result anchored at ``node``."""
     if is_statement(node):
@@ -173,3 +136,48 @@ def statement_of(node):
         paragraph = node.next_node(nodes.paragraph)
         return node if paragraph is None else paragraph
     return node
+
+
+# -- all pages -----------------------------------------------------------------------------------
+
+
+def chapters(env):
+    """Return {slug: docname} of the published chapters, in reading order."""
+    order = [d for d in reading_order(env) if d.count("/") >= 2 and "/slips/" not in d]
+    return {docname.rsplit("/", 1)[1]: docname for docname in order}
+
+
+def reading_order(env):
+    """Return the pages in the order of the table of contents."""
+    seen = []
+
+    def visit(docname):
+        if docname not in seen:
+            seen.append(docname)
+            for child in env.toctree_includes.get(docname, []):
+                visit(child)
+
+    visit(env.config.root_doc)
+    return seen + sorted(set(env.found_docs) - set(seen))
+
+
+def edges(pages, results, order):
+    """Return the pairs (result, result it rests on), forward references on a page left out."""
+    home = {}
+    for docname in order:
+        for name, place in pages.get(docname, Page()).anchors.items():
+            home.setdefault(name, (docname, place))
+    known = {entry["id"] for entry in results}
+    found = []
+    for docname in order:
+        page = pages.get(docname, Page())
+        for name in page.anchors:
+            proofs = page.proved_by.get(name, [])
+            for target in [*proofs, *page.rests_on.get(name, [])]:
+                if name == target or not {name, target} <= known & set(home):
+                    continue
+                same, forward = home[target][0] == docname, home[target][1] > home[name][1]
+                if same and forward and target not in proofs:
+                    continue
+                found.append((name, target))
+    return list(dict.fromkeys(found))

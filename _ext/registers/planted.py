@@ -1,16 +1,15 @@
 """What ``make mutants`` counted: how many planted faults of its code a chapter notices.
 
 Nothing is taken from what was tried: a change that makes no difference counts as alive.
-``chapters/mutants.yml`` may be missing, and so may any chapter in it: then nothing is said.
+``registers/mutants.yml`` may be missing, and so may any chapter in it: then nothing is said.
 """
 
+from collections import Counter
 from pathlib import Path
 
-import yaml
+from _ext.registers import register, verdicts
 
-from _ext.once import QUICK, once
-from _ext.registers import verdicts
-
+MUTANTS = "registers/mutants.yml"
 #: The two sums of a chapter, in words.
 KINDS = {
     "mechanical": "small mechanical changes (a sign, a comparison, a constant)",
@@ -19,21 +18,22 @@ KINDS = {
 }
 
 
-@once
-def _read(path):
-    return yaml.load(path.read_text(encoding="utf-8"), Loader=QUICK) or {}
-
-
-def blocks(folder):
+def _blocks(folder):
     """Return {slug: what was counted for the chapter}."""
-    path = Path(folder) / verdicts.MUTANTS
-    return _read(path) if path.exists() else {}
+    return register.load(Path(folder) / MUTANTS) or {}
 
 
 def scores(folder, slugs, kind):
     """Return what was counted for some chapters, of one kind of change."""
-    found = [block.get(kind) for slug, block in blocks(folder).items() if slug in slugs]
+    found = [block.get(kind) for slug, block in _blocks(folder).items() if slug in slugs]
     return [score for score in found if score]
+
+
+def kills(folder):
+    """Return {name of a claim: planted faults that it caught}."""
+    blocks = _blocks(folder).values()
+    by_claim = (f for one in blocks for kind, f in one.items() if kind.endswith("claim"))
+    return dict(sum(map(Counter, by_claim), Counter()))
 
 
 def counted(folder, slugs):

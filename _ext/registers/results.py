@@ -10,32 +10,30 @@ a code cell, with what the cell printed) and the references. From these notes ar
 ``{results-table}``
     the results of the page where it stands;
 ``{errata-index}``
-    the slips of the sources, each with the verdicts of its check.
+    the slips of the sources, each with the way to its check.
 
-The registers are ``chapters/results.yml`` and ``chapters/errata.yml``.
+The registers are ``registers/results.yml`` and ``registers/errata.yml``.
 """
 
 import itertools
 import re
 from collections import defaultdict
 from pathlib import Path
+from types import MappingProxyType
 
 from docutils import nodes
 from sphinx import addnodes
-from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import docname_join
-from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 
 from _ext.registers import (
     blocks,
     code,
     coursemap,
-    graph,
     notes,
+    places,
     planted,
     register,
-    relations,
     verdicts,
 )
 
@@ -45,64 +43,34 @@ LISTED = 3
 # -- places ----------------------------------------------------------------------------------------
 
 
-class results_index(nodes.General, nodes.Element):
-    """Place of the list of all results."""
+class ResultsIndex(places.Place):
+    """``{results-index}``."""
 
 
-class results_table(nodes.General, nodes.Element):
-    """Place of the table of the results of one page."""
+class ResultsTable(places.Place):
+    """``{results-table}``."""
+
+    renewed = False
 
 
-class errata_index(nodes.General, nodes.Element):
-    """Place of the list of slips."""
+class ErrataIndex(places.Place):
+    """``{errata-index}``."""
 
 
 class words(nodes.Inline, nodes.TextElement):
     """Words of an entry, without an element of their own on the page."""
 
 
-class _Placeholder(SphinxDirective):
-    node = None
+class FillPlaces(places.Filler):
+    """Write the lists of results and slips into their places."""
 
-    def run(self):
-        """Leave a place that is filled once every page has been read."""
-        place = self.node()
-        self.set_source_info(place)
-        return [place]
-
-
-class ResultsIndex(_Placeholder):
-    """``{results-index}``."""
-
-    node = results_index
-
-
-class ResultsTable(_Placeholder):
-    """``{results-table}``."""
-
-    node = results_table
-
-
-class ErrataIndex(_Placeholder):
-    """``{errata-index}``."""
-
-    node = errata_index
-
-
-class FillPlaces(SphinxPostTransform):
-    """Write the lists of results and slips into their places, before references are resolved."""
-
-    default_priority = 1
-
-    def run(self, **kwargs):
-        """Fill every place on this page."""
-        fill = {results_index: self.index, results_table: self.table, errata_index: self.errata}
-        places = [node for node in self.document.findall() if type(node) in fill]
-        if not places:
-            return
-        self.gather()
-        for place in places:
-            place.replace_self(fill[type(place)]())
+    fills = MappingProxyType(
+        {
+            "results-index": lambda self, place: self.index(),
+            "results-table": lambda self, place: self.table(),
+            "errata-index": lambda self, place: self.errata(),
+        }
+    )
 
     # Facts about one result.
 
@@ -143,19 +111,16 @@ class FillPlaces(SphinxPostTransform):
                 body = nodes.field_body("", words("", "", *content))
                 block.append(nodes.field("", nodes.field_name("", label), body))
 
-        code, tests = [], []
         if claim is not None:
-            for dotted in claim.code:
-                code += [self.code(dotted), nodes.Text(", ")]
             listed = self.tests_for(claim, entry["chapter"])
-            for test in listed[:LISTED]:
-                tests += [nodes.literal("", test), nodes.Text(", ")]
+            tests = [nodes.literal("", test) for test in listed[:LISTED]]
             if len(listed) > LISTED:
-                tests += [nodes.Text(f"and {len(listed) - LISTED} more"), nodes.Text("")]
-        row("Code", code[:-1])
-        row("Tests", tests[:-1])
-        sources = "; ".join(entry.get("sources") or [])
-        row("Sources", [nodes.Text(sources)] if sources else [])
+                tests.append(nodes.Text(f"and {len(listed) - LISTED} more"))
+            row("Code", blocks.commas(map(self.code, claim.code)))
+            row("Tests", blocks.commas(tests))
+        needs = [target for source, target in self.pairs if source == entry["id"]]
+        row("Rests on", blocks.commas(self.entry_link(target) for target in needs))
+        row("Sources", [nodes.Text("; ".join(entry["sources"]))] if entry.get("sources") else [])
         return block if len(block) else None
 
     def statement(self, docname, name):
@@ -186,18 +151,37 @@ class FillPlaces(SphinxPostTransform):
                     reference["refuri"] = f"{uri}#{reference.attributes.pop('refid')}"
         return [part for part in parts if blocks.cleaned(part)]
 
+    def home(self, name):
+        """Return the chapter of a result."""
+        return self.entries[name]["chapter"]
+
+    def title_of(self, slug):
+        """Return the title of a chapter."""
+        return self.env.titles[self.chapters[slug]].astext()
+
+    def entry_address(self, name):
+        """Return the address of the entry of a result, as seen from this page."""
+        page, anchor = blocks.entry_page(self.config, self.home(name)), f"result-{name}"
+        return f"#{anchor}" if page == self.env.docname else self.address(page, anchor)
+
+    def entry_link(self, name):
+        """Return a link to the entry of a result."""
+        title = verdicts.sentence(self.entries[name]["title"])
+        return nodes.reference("", "", *title, internal=True, refuri=self.entry_address(name))
+
     # The three places.
 
     def gather(self):
         """Read what every list is written from."""
         self.results, self.slips = register.registers(self.app)
-        self.pages = getattr(self.env, "book_pages", {})
-        self.chapters = relations.chapters(self.env)
+        self.entries = {entry["id"]: entry for entry in self.results}
+        self.pages = notes.pages(self.env)
+        self.chapters = notes.chapters(self.env)
         self.tests = code.names_tested(Path(self.app.srcdir) / self.config.results_tests)
-        self.kills = verdicts.kills(self.env.srcdir)
+        self.kills = planted.kills(self.env.srcdir)
         self.doctrees = {}
-        self.order = relations.reading_order(self.env)
-        self.pairs = relations.edges(self.pages, self.results, self.order)
+        self.order = notes.reading_order(self.env)
+        self.pairs = notes.edges(self.pages, self.results, self.order)
         self.of_chapter = defaultdict(list)
         for entry in self.results:
             if self.chapters.get(entry["chapter"]) in self.pages:
@@ -342,74 +326,37 @@ class FillPlaces(SphinxPostTransform):
 
     def picture(self, slug):
         """Return the graph of what the results of a chapter rest on, drawn and as text."""
-        home = {entry["id"]: entry["chapter"] for entry in self.results}
-        pairs = [pair for pair in self.pairs if slug in {home[name] for name in pair}]
+        pairs = [pair for pair in self.pairs if slug in {self.home(name) for name in pair}]
         if not pairs:
             return []
-        titles = {entry["id"]: blocks.plain(entry["title"]) for entry in self.results}
-        names = self.sorted(name for pair in pairs for name in pair)
-
-        def link(name):
-            page = blocks.entry_page(self.config, home[name])
-            return f"#result-{name}" if home[name] == slug else self.address(page, f"result-{name}")
-
+        rows = [
+            {
+                "name": name,
+                "title": blocks.plain(self.entries[name]["title"]),
+                "part": self.title_of(self.home(name)),
+                "link": self.entry_address(name),
+                "facts": [self.entries[name]["kind"]],
+            }
+            for name in self.sorted(name for pair in pairs for name in pair)
+        ]
         section = blocks.section("results-graph", [nodes.Text("Which result rests on which")])
         section += nodes.paragraph(
             "",
-            "An arrow leads from a result to one whose statement or proof uses it. "
-            "Each box is a link to its entry; results of other chapters have other colours.",
+            "A line runs from each result to those whose statement or proof uses it. "
+            "Each name leads to its entry; results of other chapters stand under their chapter.",
         )
-        section += self.drawn(
-            names,
-            pairs,
-            {name: titles[name] for name in names},
-            {name: home[name] for name in sorted(names, key=lambda n: home[n] != slug)},
-            link,
-            "Graph of the results",
-        )
+        section += nodes.raw("", coursemap.drawn(rows, pairs), format="html")
         return [section]
-
-    def drawn(self, names, pairs, titles, groups, link, what):
-        """Return a graph as a drawing whose boxes are links, and as text."""
-        drawing = graph.svg(
-            names,
-            pairs,
-            titles=titles,
-            groups=groups,
-            link=link,
-            label=f"{what}: an arrow leads from each to those that rest on it. "
-            "The same arrows are listed as text below.",
-        )
-        listing = nodes.bullet_list(classes=["rests-on"])
-        for name in names:
-            needs = [target for source, target in pairs if source == name]
-            if not needs:
-                continue
-            line = nodes.paragraph()
-            line += nodes.reference("", titles[name], internal=True, refuri=link(name))
-            line += nodes.Text(" rests on ")
-            for i, target in enumerate(needs):
-                line += nodes.Text(", " if i else "")
-                line += nodes.reference("", titles[target], internal=True, refuri=link(target))
-            listing += nodes.list_item("", line)
-        opening = "<details class='rests-on-text'><summary>The arrows as text</summary>"
-        return [
-            nodes.raw("", drawing, format="html"),
-            nodes.raw("", opening, format="html"),
-            listing,
-            nodes.raw("", "</details>", format="html"),
-        ]
 
     def table(self):
         """Return the table of the results of this page."""
         docname = self.env.docname
         page = self.pages.get(docname, notes.Page())
-        entries = {entry["id"]: entry for entry in self.results}
         rows = []
         for name in sorted(page.anchors, key=page.anchors.get):
-            if name not in entries:
+            if name not in self.entries:
                 continue
-            entry, claim = entries[name], self.claim_of(docname, name)
+            entry, claim = self.entries[name], self.claim_of(docname, name)
             title = [
                 blocks.link(
                     self.app.builder, docname, docname, name, *verdicts.sentence(entry["title"])
@@ -418,59 +365,43 @@ class FillPlaces(SphinxPostTransform):
             title += [nodes.Text(" "), blocks.text(entry["kind"], "result-kind")]
             code, tests, marks = [], [], []
             if claim is not None:
-                for dotted in claim.code:
-                    code += [self.code(dotted), nodes.Text(", ")]
-                for test in self.tests_for(claim, entry["chapter"])[: LISTED - 1]:
-                    tests += [nodes.literal("", test.partition("::")[2]), nodes.Text(", ")]
-                for kind in dict.fromkeys(v.kind for v in claim.verdicts):
-                    marks += [verdicts.chip(kind), nodes.Text(" ")]
-            rows.append((title, marks[:-1], code[:-1], tests[:-1]))
+                code = blocks.commas(map(self.code, claim.code))
+                listed = self.tests_for(claim, entry["chapter"])[: LISTED - 1]
+                tests = blocks.commas(nodes.literal("", t.partition("::")[2]) for t in listed)
+                kinds = dict.fromkeys(v.kind for v in claim.verdicts)
+                marks = blocks.commas(map(verdicts.chip, kinds), " ")
+            rows.append((title, marks, code, tests))
         if not rows:
             return []
         return [blocks.table(("Result", "Verdicts", "mllib", "Test"), rows, "results-table")]
 
     def errata(self):
-        """Return the slips by source."""
+        """Return the slips by source, a line each with the way to where it is run."""
+        home = {name: docname for docname, page in self.pages.items() for name in page.anchors}
         by_source = defaultdict(list)
         for entry in self.slips:
-            if entry["chapter"] in self.chapters:
+            if f"erratum-{entry['id']}" in home:
                 by_source[entry["source"]].append(entry)
         sections = []
         for source in sorted(by_source):
             section = blocks.section(f"errata-{blocks.slug(source)}", [nodes.Text(source)])
+            listing = nodes.bullet_list(classes=["results-list"])
             for entry in by_source[source]:
-                section += self.slip(entry)
+                listing += self.slip(entry, home[f"erratum-{entry['id']}"])
+            section += listing
             sections.append(section)
         return sections or [
             nodes.paragraph("", "None of the chapters written so far has a slip to list.")
         ]
 
-    def slip(self, entry):
-        """Return the block of one slip."""
-        docname, name = self.chapters[entry["chapter"]], f"erratum-{entry['id']}"
-        box = nodes.container(ids=[f"slip-{entry['id']}"], classes=["slip"])
+    def slip(self, entry, docname):
+        """Return the line of a slip: its place in the notes, how grave, what is printed."""
         where = entry["location"] + (" (as extracted)" if entry["confidence"] == "medium" else "")
-        heading = nodes.paragraph(classes=["result-title"])
-        heading += [
-            blocks.text(entry["severity"].replace("-", " "), "result-kind"),
-            nodes.Text(" "),
-        ]
-        heading += blocks.link(self.app.builder, self.env.docname, docname, name, nodes.Text(where))
-        box += heading
-        rows = nodes.field_list(classes=["result-facts"])
-        for label, key in (
-            ("The notes say", "original"),
-            ("What is true", "correction"),
-            ("Why", "why"),
-        ):
-            if entry.get(key):
-                body = nodes.field_body("", words("", "", *verdicts.sentence(str(entry[key]))))
-                rows += nodes.field("", nodes.field_name("", label), body)
-        box += rows
-        claim = self.claim_of(docname, name)
-        if claim is not None and claim.verdicts:
-            box.extend(self.verdicts(claim))
-        return box
+        to = (self.env.docname, docname, f"erratum-{entry['id']}")
+        line = nodes.paragraph("", "", blocks.link(self.app.builder, *to, nodes.Text(where)))
+        line += [nodes.Text(" "), blocks.text(entry["severity"].replace("-", " "), "result-kind")]
+        line += [nodes.Text(" "), *verdicts.sentence(entry["original"])]
+        return nodes.list_item("", line, ids=[f"slip-{entry['id']}"])
 
 
 # -- Sphinx ----------------------------------------------------------------------------------------
@@ -493,12 +424,6 @@ def link_results(app, what, name, obj, options, lines):
         inside = bool(line.strip()) and (inside or "Book: " in line)
         if inside:
             lines[i] = re.sub(r"[a-z0-9]+(?:-[a-z0-9]+)+", link, line)
-
-
-def lists(app, env):
-    """Name the pages to write in every build: any page or test may have changed what they list."""
-    names = (app.config.results_page, app.config.errata_page)
-    return [name for name in names if name in env.found_docs]
 
 
 def chapter_pages(app):
@@ -541,22 +466,20 @@ def chapter_pages(app):
 
 def setup(app):
     """Register directives, transforms and checks."""
-    app.add_config_value("results_file", "chapters/results.yml", "env")
-    app.add_config_value("errata_file", "chapters/errata.yml", "env")
+    app.add_config_value("results_file", "registers/results.yml", "env")
+    app.add_config_value("errata_file", "registers/errata.yml", "env")
     app.add_config_value("results_tests", "tests", "env")
     app.add_config_value("results_page", "chapters/results", "env")
     app.add_config_value("errata_page", "chapters/errata", "env")
-    for node in (results_index, results_table, errata_index):
-        app.add_node(node)
     app.add_node(words, html=(lambda writer, node: None,) * 2)
     app.add_directive("results-index", ResultsIndex)
     app.add_directive("results-table", ResultsTable)
     app.add_directive("errata-index", ErrataIndex)
     app.setup_extension("sphinx.ext.autodoc")
     app.setup_extension("_ext.registers.statements")
+    app.setup_extension("_ext.registers.places")
     app.add_post_transform(FillPlaces)
     app.connect("autodoc-process-docstring", link_results, priority=50)
-    app.connect("env-updated", lists)
     app.connect("html-collect-pages", chapter_pages)
     return {
         "version": "1",

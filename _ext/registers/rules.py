@@ -129,8 +129,8 @@ def faults(root):
     """Return every statement, claim, anchor or entry of the book in ``root`` that does not fit."""
     root = Path(root)
     chapters = {path.stem: Chapter(path, root) for path in sorted(root.glob("chapters/*/*.md"))}
-    results = register.load(root / "chapters/results.yml")
-    errata = register.load(root / "chapters/errata.yml")
+    results = register.load(root / "registers/results.yml")
+    errata = register.load(root / "registers/errata.yml")
     registered = register.register_names(results, errata)
     found, claimed = list(_entries(results)), {}
     for chapter in chapters.values():
@@ -163,15 +163,17 @@ def faults(root):
                 found.append(f"{place}: {kind} without a label, hence without a claim")
             elif kind in STATEMENTS and label not in chapter.shown:
                 found.append(f"{place}: {kind} {label} has no claim")
-    wanted = [(e["chapter"], e["id"], e["kind"], e["kind"] in CLAIMED) for e in results]
-    wanted += [(e["chapter"], f"erratum-{e['id']}", "slip", True) for e in errata]
-    for slug, name, kind, needs_claim in wanted:
-        if (chapter := chapters.get(slug)) is None:
-            continue
-        if name not in chapter.anchors:
-            found.append(f"{chapter.path}: no anchor {name} for the {kind} of that name")
-        elif needs_claim and name not in chapter.shown:
-            found.append(f"{chapter.anchors[name]}: {kind} {name} has no claim")
+    wanted = [((e["chapter"],), e["id"], e["kind"], e["kind"] in CLAIMED) for e in results]
+    for e in errata:  # in its chapter, or on the page of its source
+        homes = e["chapter"], register.SLIPS.get(e.get("source"))
+        wanted.append((homes, f"erratum-{e['id']}", "slip", True))
+    for homes, name, kind, needs_claim in wanted:
+        pages = [chapters[slug] for slug in homes if slug in chapters]
+        page = next((page for page in pages if name in page.anchors), None)
+        if pages and page is None:
+            found.append(f"{pages[-1].path}: no anchor {name} for the {kind} of that name")
+        elif page and needs_claim and name not in page.shown:
+            found.append(f"{page.anchors[name]}: {kind} {name} has no claim")
     return list(dict.fromkeys(found))
 
 
@@ -179,7 +181,7 @@ def _entries(results):
     """Yield what is wrong with the form of the entries of results.yml."""
     ids = [entry.get("id") for entry in results]
     for entry in results:
-        name = f"chapters/results.yml: entry {entry.get('id', '?')}"
+        name = f"registers/results.yml: entry {entry.get('id', '?')}"
         if set(entry) != FIELDS:
             yield f"{name} has the fields {', '.join(entry)}; it needs {', '.join(sorted(FIELDS))}"
         elif entry["kind"] not in KINDS:

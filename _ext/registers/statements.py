@@ -61,24 +61,23 @@ class Proof(SphinxDirective):
 class MarkClaims(SphinxTransform):
     """Note what the page states, and fill the cards of the claims and of the chapter."""
 
-    default_priority = 880
+    default_priority = 871  # before terms are looked for, which no card prints
 
     def apply(self):
         """Collect the notes of the page, fill its cards, fold its code."""
         results, errata = register.registers(self.app)
-        page = notes.read_page(self.document, register.register_names(results, errata))
-        if not hasattr(self.env, "book_pages"):
-            self.env.book_pages = {}
-        self.env.book_pages[self.env.docname] = page
+        displayed = verdicts.in_notebook(Path(self.env.doc2path(self.env.docname)))
+        names = register.register_names(results, errata)
+        page = notes.read_page(self.document, names, displayed)
+        self.env.metadata[self.env.docname]["page"] = page
         found = {claim.names: claim for claim in page.claims}
         titles = {entry["id"]: entry["title"] for entry in results}
-        kills = verdicts.kills(self.env.srcdir)
-        if kills:
-            self.env.note_dependency(str(Path(self.env.srcdir) / verdicts.MUTANTS))
+        kills = planted.kills(self.env.srcdir)
         for cell in self.document.findall(notes.is_cell):
-            made = [names for names, _ in code.claims_in(notes.cell_source(cell))]
-            if made and not any(found[names].problem for names in made):
-                self.mark(cell, [found[names] for names in made], titles, kills)
+            made = [names for names, *_ in code.claims_at(notes.cell_source(cell))]
+            if made and all(found[names].verdicts for names in made):
+                cards = verdicts.show(cell, displayed.get(cell["cell_index"], ()))
+                self.mark(cell, cards, [found[names] for names in made], titles, kills)
             if cell.get("hide_mode") == "input":
                 verdicts.fold(cell)
         tried, died = planted.counted(self.env.srcdir, [self.env.docname.rpartition("/")[2]])
@@ -87,7 +86,7 @@ class MarkClaims(SphinxTransform):
                 said = f" {verdicts.number(died)} of {verdicts.number(tried)} noticed."
                 card[-1] += [nodes.Text(" "), nodes.strong("", "Planted faults:"), nodes.Text(said)]
 
-    def mark(self, cell, claims, titles, kills):
+    def mark(self, cell, cards, claims, titles, kills):
         """Make a cell the place of its claims: an address, a badge, the verdicts, code folded."""
         names = [name for claim in claims for name in claim.names]
         shown = [verdict for claim in claims for verdict in claim.verdicts]
@@ -95,14 +94,7 @@ class MarkClaims(SphinxTransform):
         badge = self.badge(names[0], titles, f"Verified: {tally}")
         cell["classes"].append("claim")
         cell["ids"].append(f"claim-{names[0]}")
-        for card in verdicts.cards(cell):
-            card += verdicts.lines(card["claim"][1])
-        place = verdicts.cards(cell)[:1] or [
-            part
-            for part in cell.findall(nodes.container)
-            if part.get("nb_element") == "cell_code_output"
-        ]
-        place[0].insert(0, badge)
+        cards[0].insert(0, badge)
         verdicts.fold(cell)
 
     def badge(self, name, titles, words):
@@ -151,20 +143,6 @@ class TidyStatements(SphinxTransform):
                     part["ids"] = [f"{node['ids'][0]}-statement"]
 
 
-def forget(app, env, docname):
-    """Drop the notes of a page that is read anew."""
-    getattr(env, "book_pages", {}).pop(docname, None)
-
-
-def merge(app, env, docnames, other):
-    """Take over the notes that a parallel reader made."""
-    if not hasattr(env, "book_pages"):
-        env.book_pages = {}
-    for docname in docnames:
-        if docname in getattr(other, "book_pages", {}):
-            env.book_pages[docname] = other.book_pages[docname]
-
-
 def setup(app):
     """Register the directive, the transforms and the notes."""
     app.setup_extension("sphinx_proof")
@@ -174,6 +152,4 @@ def setup(app):
     app.add_node(proof_node, override=True, html=(visit_proof, depart_proof))
     app.add_transform(TidyStatements)
     app.add_transform(MarkClaims)
-    app.connect("env-purge-doc", forget)
-    app.connect("env-merge-info", merge)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

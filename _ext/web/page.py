@@ -6,7 +6,6 @@ and edit links with ``repository.url``; canonical address, card picture, ``sitem
 ``404.html`` with ``html.baseurl``, where the site is published.
 """
 
-import re
 import shutil
 from html import escape
 from pathlib import Path
@@ -15,7 +14,6 @@ from urllib.parse import urljoin
 import yaml
 from docutils import nodes
 
-from _ext.registers import blocks
 from _ext.registers.verdicts import folded
 from _ext.web import lighter
 
@@ -94,7 +92,8 @@ def source_of(page, app):
 def complete(app, pagename, templatename, context, doctree):
     """Give the template of a page what it shows around the text."""
     config = app.config
-    title = re.sub(r"^\d+\. ", "", re.sub("<[^>]+>", "", context.get("title", "")))
+    known = app.env.titles.get(pagename)
+    title = known.astext() if known else context.get("title", "")
     about, body = description(doctree, title), context.get("body", "")
     gone = [*UNUSED, *(name for name, sign in SOME.items() if sign not in body)]
     for files in ("script_files", "css_files"):
@@ -140,7 +139,7 @@ def complete(app, pagename, templatename, context, doctree):
 def card_of(app, doctree):
     """Return the picture of the card of a page, seen from the root of the site, or ""."""
     for image in doctree.findall(nodes.image) if doctree else ():
-        name = app.builder.images.get(image["uri"], "")
+        name = app.env.images.get(image["uri"], ("", ""))[1]
         if name.endswith(".svg"):
             return f"_images/{name.removesuffix('.svg')}.card.png"
     return ""
@@ -152,12 +151,10 @@ def missing_page(app):
         yield "404", {"title": "Not found"}, "404.html"
 
 
-def draw_cards(folder):
-    """Draw the figure beside each card that a page names: black on white, in the middle."""
+def draw_cards(folder, names):
+    """Draw the cards of some pictures: black on white, in the middle."""
     from playwright.sync_api import sync_playwright
 
-    pages = "".join(path.read_text(encoding="utf-8") for path in folder.glob("chapters/**/*.html"))
-    names = sorted(set(re.findall(r"_images/([^\"/]+)\.card\.png", pages)))
     (width, height), browser = CARD, shutil.which("chromium-headless-shell")
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(
@@ -165,13 +162,13 @@ def draw_cards(folder):
         )
         tab = running.new_page(viewport={"width": width, "height": height})
         for name in names:
-            svg = (folder / "_images" / f"{name}.svg").read_text(encoding="utf-8")
+            svg = (folder / name.replace(".card.png", ".svg")).read_text(encoding="utf-8")
             style = (
                 f"body{{margin:0;display:grid;place-items:center;height:{height}px;background:#fff}}"
                 f"svg{{width:{width - 2 * MARGIN}px;height:{height - 2 * MARGIN}px}}"
             )
             tab.set_content(f"<style>{style}</style>{svg}")
-            tab.screenshot(path=folder / "_images" / f"{name}.card.png")
+            tab.screenshot(path=folder / name)
         running.close()
 
 
@@ -183,20 +180,16 @@ def finish(app, error):
     lighter.trim(folder)
     if not address:
         return
-    draw_cards(folder)
-    listed = sorted(app.env.found_docs | {blocks.entry_page(app.config, s) for s in results(app)})
-    rows = "\n".join(f"<url><loc>{urljoin(address, page)}.html</loc></url>" for page in listed)
+    cards = {card_of(app, app.env.get_doctree(name)) for name in app.env.found_docs}
+    draw_cards(folder, sorted(cards - {""}))
+    listed = sorted(path.relative_to(folder) for path in folder.glob("[!_]*/**/*.html"))
+    rows = "\n".join(f"<url><loc>{urljoin(address, str(page))}</loc></url>" for page in listed)
     (folder / "sitemap.xml").write_text(
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{rows}\n</urlset>\n',
         encoding="utf-8",
     )
     (folder / "robots.txt").write_text(f"Sitemap: {address}sitemap.xml\n", encoding="utf-8")
-
-
-def results(app):
-    """Return the chapters that have a page of results."""
-    return [path.stem for path in Path(app.outdir).glob(f"{app.config.results_page}/*.html")]
 
 
 def settle(app, config):

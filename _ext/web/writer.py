@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.writers.html5 import HTML5Translator
 from sphinx_exercise.nodes import exercise_enumerable_node, solution_node
 
@@ -106,10 +107,16 @@ class Writer(HTML5Translator):
         return super().starttag(node, tagname, suffix, empty, **attributes)
 
     def visit_Text(self, node):
-        """Write a text; a name in a table may break after its dots and underscores only."""
+        """Write a text; names in tables, titles and sidebars break after dots and underscores."""
         start = len(self.body)
         super().visit_Text(node)
-        if len(self._table_row_indices) > 1 and isinstance(node.parent, nodes.literal):
+        code = isinstance(node.parent, nodes.literal)
+        entry = node.parent.parent.parent if code else node.parent.parent
+        inside = code and (
+            len(self._table_row_indices) > 1 or isinstance(node.parent.parent, nodes.title)
+        )
+        named = isinstance(node.parent, addnodes.desc_addname)
+        if inside or named or isinstance(entry, addnodes.compact_paragraph):
             joint = re.compile(r"(?<=[\w)])([._]+)(?=\w)")
             self.body[start:] = [joint.sub(r"\1<wbr>", text) for text in self.body[start:]]
 

@@ -7,7 +7,9 @@ at a time. A **chunk** is what the model's ``fit`` takes, with several arguments
 
 import operator
 import traceback
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -155,7 +157,8 @@ def reduce_chunks(statistic, chunks, workers=1, *, merge=operator.add, in_flight
     if not hasattr(chunks, "__iter__"):
         raise ValueError(f"chunks must be an iterable of chunks, got {type(chunks).__name__}.")
     outcomes = stream_over(_Statistic(statistic), chunks, workers, in_flight=in_flight)
-    value = tree_sum(good(outcomes), merge)
+    with _one_thread():
+        value = tree_sum(good(outcomes), merge)
     columns = (first[1].width, first[1].names) if first else (None, None)
     total = Total(value, seen[0] - len(failures), *columns)
     if failures:
@@ -181,6 +184,24 @@ class _Outcome(NamedTuple):
     error: Exception | None
 
 
+@cache
+def _threads():
+    """Return what sets the number of threads in products, where threadpoolctl is installed."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return None
+    return ThreadpoolController()
+
+
+def _one_thread():
+    """Return a context in which products have one thread.
+
+    The order of a sum depends on their number, and Dask's workers have one, a notebook several.
+    """
+    return _threads().limit(limits=1, user_api="blas") if _threads() else nullcontext()
+
+
 class _Statistic:
     """A statistic that loads its chunk and returns its error; picklable if the statistic is."""
 
@@ -193,7 +214,8 @@ class _Statistic:
             rows = chunk[0] if isinstance(chunk, tuple) else chunk
             shape, names = np.shape(rows), column_names(rows)
             width = shape[1] if len(shape) == 2 else None
-            return _Outcome(self.statistic(chunk), width, names, None)
+            with _one_thread():
+                return _Outcome(self.statistic(chunk), width, names, None)
         except Exception as error:
             error.add_note("In the worker:\n" + traceback.format_exc())
             return _Outcome(None, None, None, error)

@@ -23,7 +23,7 @@ import numpy as np
 
 from mllib.course.plain import readable
 
-__all__ = ["ClaimFailure", "claim"]
+__all__ = ["ClaimFailure", "claim", "refusal"]
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
 
@@ -164,3 +164,18 @@ def _show(plain, markdown):
     from IPython.display import display  # only where a notebook already runs
 
     display({"text/plain": plain, "text/markdown": markdown}, raw=True)
+
+
+def refusal(call, *args, error=(ValueError, RuntimeError), **kwargs):
+    """Return the sentence with which a call is refused; an answer is an ``AssertionError``.
+
+    Examples
+    --------
+    >>> refusal(int, "one")
+    "invalid literal for int() with base 10: 'one'"
+    """
+    try:
+        answer = call(*args, **kwargs)
+    except error as sentence:
+        return str(sentence)
+    raise AssertionError(f"It was not refused; the answer is {answer!r}.")

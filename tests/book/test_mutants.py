@@ -54,7 +54,12 @@ TEST = "from mllib.toy import ratio\ndef test_ratio(): assert ratio(3) == 6"
 
 def test_each_end_occurs_and_is_published(tmp_path):
     shutil.copytree(ROOT / "tools", tmp_path / "tools")
-    files = {"mllib/__init__.py": "", "mllib/toy.py": MODULE, "tests/test_toy.py": TEST}
+    files = {
+        "mllib/__init__.py": "",
+        "mllib/toy.py": MODULE,
+        "registers/mutants.yml": "",
+        "tests/test_toy.py": TEST,
+    }
     for name, text in (files | {"chapters/part/toy.md": CELLS}).items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, "utf-8")
@@ -64,7 +69,7 @@ def test_each_end_occurs_and_is_published(tmp_path):
     assert "tests  toy:14  ratio  scale * x  ->  scale / x" in said
     assert "alive  toy:14  ratio  x > 0  ->  x >= 0" in said  # at 0 both give 0
     assert "run  name doubled" not in said  # there is no such text: nothing was changed
-    score = yaml.safe_load((tmp_path / "chapters" / "mutants.yml").read_text("utf-8"))["toy"]
+    score = yaml.safe_load((tmp_path / "registers" / "mutants.yml").read_text("utf-8"))["toy"]
     assert score["mechanical by claim"] == {"toy-area": 2}
     for group in (score["mechanical"], score["human"]):
         ends = [group[end] for end in ("claims", "tests", "alive")]

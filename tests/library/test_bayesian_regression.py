@@ -298,6 +298,29 @@ def test_the_fast_estimator_equals_the_printed_functions(name, X, intercept, giv
     assert model.intercept_ == pytest.approx(offset, rel=1e-6, abs=1e-7)
 
 
+@pytest.mark.parametrize("n", [12, 3])
+@pytest.mark.parametrize("offset", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_a_whole_weight_counts_a_row_that_often(n, offset, weighted):
+    draw = np.random.default_rng(23)
+    A, u, times = draw.normal(size=(n, 4)), draw.normal(2, 1, n), np.arange(n) % 3 + 1
+    x = draw.normal(0, 3, (20, 4))
+    rows = np.repeat(np.arange(n), times if weighted else 1)
+    P, v = (br.offset_free(M[rows]) if offset else M[rows] for M in (A, u))
+    model = BayesianLinearRegression(0.7, 3.0, offset).fit(A, u, times if weighted else None)
+    plain, centre = br.isotropic_posterior(P, v, 0.7, 3.0), offset * A[rows].mean(axis=0)
+    errors = br.predict(plain, x - centre).variance + offset / (3 * len(rows))
+    intercept = offset * np.mean(u[rows] - A[rows] @ plain.mean)
+    for ours, printed in (
+        (model.coef_, plain.mean),
+        (model.covariance_, plain.covariance),
+        (model.log_evidence_, br.log_evidence(P, v, 0.7, 3.0)),
+        (model.intercept_, intercept),
+        (model.predict(x, return_std=True)[1] ** 2, errors),
+    ):
+        np.testing.assert_allclose(ours, printed, rtol=1e-6, atol=1e-9)
+
+
 def test_samples_and_precisions_that_overflow_are_named():
     X, y = sample()
     for A, t, name in ((1e200 * X, y, "X"), (X, 1e200 * y, "y"), (1e-200 * X, y, "X")):

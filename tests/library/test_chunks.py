@@ -320,6 +320,21 @@ def test_linear_models_from_chunks(workers):
                 same(chunked, whole, "rank_ sigma2_")
 
 
+def test_the_threads_of_products_decide_no_bit():
+    """With two threads OpenBLAS adds a product of this size in another order."""
+    limits = pytest.importorskip("threadpoolctl").threadpool_limits
+    rng = np.random.default_rng(0)
+    chunks = [
+        (X, X.sum(axis=1) + rng.normal(size=20_000)) for X in rng.normal(size=(3, 20_000, 100))
+    ]
+    found = set()
+    for threads in (1, 2):
+        with limits(threads):
+            model = LinearRegression().fit_chunks(chunks)
+        found.add((model.coef_.tobytes(), model.intercept_, model.sigma2_))
+    assert len(found) == 1
+
+
 @pytest.mark.parametrize("whole", [True, False])
 def test_linear_models_from_weighted_chunks(whole):
     rng = np.random.default_rng(20)

@@ -143,6 +143,17 @@ def test_unequal_ranges_enter_by_their_mean_square():
     assert co.hoeffding_log_mgf(2.0, -1, 1) == 2.0
 
 
+def test_bernstein_knows_the_variance():
+    expected = math.exp(-40 * 0.09 / (2 * 0.1 + 2 * 0.7 * 0.3 / 3))
+    assert co.bernstein_bound(40, 0.3, 0.1, 0.7, two_sided=False) == pytest.approx(expected)
+    assert co.bernstein_bound(40, 0.3, 0.1, 0.7) == pytest.approx(2 * expected)
+    assert co.bernstein_bound(10, 0.5, 0.0, 1.0) == pytest.approx(2 * math.exp(-7.5))  # a constant
+    rare = (2000, 0.02, 0.01 * 0.99, 0.99)  # errors of probability 0.01, three times as many
+    exact = co.binomial_mean_tail(2000, 0.01, 0.02, two_sided=False)
+    assert exact <= co.bernstein_bound(*rare, two_sided=False)
+    assert math.exp(-2000 * 0.02**2 / (2 * 0.0099)) < exact  # without the term in M it is false
+
+
 # inversions ----------------------------------------------------------------------------------
 
 
@@ -198,6 +209,9 @@ def test_scaling_the_unit_changes_nothing():
         assert co.subgaussian_bound(50, 0.1 * scale, 0.5 * scale) == pytest.approx(
             co.subgaussian_bound(50, 0.1, 0.5)
         )
+        assert co.bernstein_bound(50, 0.1 * scale, 0.2 * scale * scale, scale) == pytest.approx(
+            co.bernstein_bound(50, 0.1, 0.2, 1.0)
+        )
         assert co.hoeffding_radius(50, 0.1, 0.0, scale) == pytest.approx(
             co.hoeffding_radius(50, 0.1) * scale
         )
@@ -235,6 +249,9 @@ def test_scaling_the_unit_changes_nothing():
         (lambda: co.hoeffding_log_mgf(np.inf, 0.0, 1.0), "v must be a number in"),
         (lambda: co.hoeffding_bound(5, 0.1, two_sided="yes"), "two_sided must be True or False"),
         (lambda: co.hoeffding_sample_size(0.1, 1.0), "delta must be a number in"),
+        (lambda: co.bernstein_bound(5, 0.0, 0.1, 1.0), "epsilon must be a number"),
+        (lambda: co.bernstein_bound(5, 0.1, -0.1, 1.0), "variance must be"),
+        (lambda: co.bernstein_bound(5, 0.1, 0.1, 0.0), "largest must be"),
         (lambda: co.hoeffding_radius(5, -0.1), "delta must be a number in"),
         (lambda: co.binomial_tail(1, 2, 1.5), "p must be a number in \\[0, 1\\]"),
         (lambda: co.binomial_tail(1.5, 2, 0.5), "k must be an integer"),

@@ -59,6 +59,12 @@ def test_the_window_counts_by_brute_force():
     assert_allclose(window_density(X, Q, 1.2), slow)
 
 
+def test_an_observation_on_the_edge_of_a_window_is_in_it():
+    X = [[0.0, 0.0], [1.0, 0.0], [3.0, 1.0]]
+    assert_allclose(window_density(X, [[0.5, 0.5]], 1.0), 2 / 3)
+    assert_allclose(window_density(X, [[1.5, 0.5]], 3.0), 3 / (3 * 9))
+
+
 def test_nearest_neighbour_density_by_brute_force():
     X, Q = RNG.normal(size=(50, 3)), RNG.normal(size=(20, 3))
     r = np.sort(np.linalg.norm(Q[:, None] - X, axis=2), axis=1)[:, 3]

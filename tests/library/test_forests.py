@@ -282,6 +282,20 @@ def test_limits_reach_the_trees(sample):
     assert all(len(t.n) == 1 for t in rare.forest_.trees)
 
 
+def test_estimators_are_grown_with_their_settings(sample):
+    X, y = sample
+    how = {"max_features": 2, "min_samples_leaf": 2, "min_weight_fraction_leaf": 0.05}
+    model = RandomForestClassifier(9, random_state=4, max_samples=0.8, **how).fit(X, y)
+    forest = grow_forest(
+        X, y, n_trees=9, max_samples=40, rng=np.random.default_rng(4), **how, **CLASSES
+    )
+    assert same_trees(model.forest_.trees, forest.trees)
+    assert np.array_equal(model.feature_importances_, gini_importance(forest, 4))
+    usual = RandomForestRegressor(3, random_state=4).fit(X, y)
+    third = grow_forest(X, y, n_trees=3, max_features=1, rng=np.random.default_rng(4))
+    assert same_trees(usual.forest_.trees, third.trees)
+
+
 def test_number_of_draws(sample):
     X, y = sample
     for size, draws in ((None, 50), (0.5, 25), (7, 7), (1e-9, 1)):

@@ -198,6 +198,20 @@ def test_a_relative_tolerance_stops_earlier(rng):
     assert fall[-1] <= 0.01 < fall[:-1].min()
 
 
+def test_without_a_tolerance_only_labels_stop_a_run():
+    X = np.array([[0.0], [1], [2], [10], [11], [1e12], [1.2e12]])
+    fit = k_means(X, [[0.0], [1], [1.1e12]])  # J rounds to the same number at every step
+    assert fit.converged
+    assert fit.centres[:, 0].tolist() == [1, 10.5, 1.1e12]
+    assert k_means(X, [[0.0], [1], [1.1e12]], tol=1e-6).centres[1, 0] == 6
+
+
+def test_a_random_partition_starts_near_the_mean(rng):
+    X = rng.standard_normal((600, 2)) * 3
+    spread = (random_partition(X, 10, rng) ** 2).sum(axis=1).mean()
+    assert spread < 0.1 * (X**2).sum(axis=1).mean()
+
+
 def test_bad_input_is_refused_in_a_sentence(rng):
     X = rng.standard_normal((10, 2))
     for call, message in [

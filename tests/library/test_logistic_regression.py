@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as Theirs
 from sklearn.metrics import log_loss, roc_auc_score
@@ -22,6 +23,7 @@ from mllib.logistic_regression import (
     OneVsRest,
     _is_separated,
     _step_proves_overlap,
+    _two_loops,
     cross_entropy,
     fit_gd,
     fit_irls,
@@ -579,3 +581,110 @@ def test_a_constant_column_has_no_weight_and_does_no_harm_whatever_its_size(cons
         model = LogisticRegression(penalty=None).fit(wide, y)
         assert not model.coef_[:, 2].any()
         assert np.allclose(model.predict_proba(wide), plain.predict_proba(X))
+
+
+# The line search and what a run reports --------------------------------------------------------
+
+
+@pytest.mark.parametrize(("lam", "start"), [(0.0, [6.0, 6, -6]), ([0, 0.5, 2.0], [6.0, 6, -6])])
+def test_each_newton_step_is_the_first_length_that_lowers_the_objective_enough(lam, start):
+    A, y = noisy(0, n=60, d=3)
+    pen = np.broadcast_to(np.asarray(lam, dtype=float), 3)
+
+    def value(w):
+        return np.logaddexp(0, (1 - 2 * y) * (A @ w)).sum() + pen @ w**2 / 2
+
+    for k in range(1, 7):
+        run = fit_irls(A, y, lam=lam, w0=start, max_iter=k)
+        w, before, t = run.path[-1], run.path[-2], run.steps[-1]
+        p = sigmoid(A @ before)
+        g, H = A.T @ (p - y) + pen * before, (A.T * (p * (1 - p))) @ A + np.diag(pen)
+        s = -np.linalg.solve(H, g)
+        enough = [value(before + u * s) <= value(before) + 1e-4 * u * (g @ s) + 1e-12
+                  for u in (t, 2 * t)]  # fmt: skip
+        np.testing.assert_allclose(w, before + t * s, rtol=1e-7)
+        np.testing.assert_allclose(run.trace, [value(v) for v in run.path], rtol=1e-12)
+        assert enough[0]
+        assert t == 1 or not enough[1]
+
+
+def test_a_step_that_wins_a_little_too_little_is_halved():
+    X, y = np.ones((3, 1)), np.array([0, 1, 1])
+
+    def beyond(w, share):
+        """Return what the full step from w wins, less this share of what is asked."""
+        p = sigmoid(w)
+        g, h = 3 * p - 2, 3 * p * (1 - p)
+        won = cross_entropy([w], X, y) - cross_entropy([w - g / h], X, y)
+        return won - share * 1e-4 * g**2 / h
+
+    for share, t in ((0.99, 0.5), (1.01, 1.0)):
+        w = brentq(beyond, 1.5, 6, args=(share,))
+        assert fit_irls(X, y, w0=[w], max_iter=1).steps.tolist() == [t]
+        pair = fit_softmax(X, one_hot(y), W0=[[-w / 2, w / 2]], max_iter=1).W[0]
+        step = (2 - 3 * sigmoid(w)) / (3 * sigmoid(w) * sigmoid(-w))
+        assert (np.diff(pair)[0] - w) / step == pytest.approx(t)
+
+
+def test_the_gap_is_the_fall_that_the_quadratic_model_promises():
+    A, y = noisy(0, n=60, d=3)
+    lam = np.array([0, 0.5, 2.0])
+    run = fit_irls(A, y, lam=lam, w0=[6.0, 6, -6], tol=1e-3)
+    g = A.T @ (sigmoid(A @ run.w) - y) + lam * run.w
+    assert run.gap == pytest.approx(
+        g @ np.linalg.solve(hessian(run.w, A) + np.diag(lam), g) / 2, rel=1e-6
+    )
+    assert run.gap <= 1e-3 * run.trace[-1]
+    options = {"lam": lam, "w0": [6.0, 6, -6], "tol": 1e-3, "max_iter": run.n_iter - 1}
+    assert not fit_irls(A, y, **options).converged
+
+
+def test_softmax_steps_are_halved_until_the_objective_falls_enough():
+    flowers = iris()
+    A, Y = add_intercept(Standardizer().fit_transform(flowers.X)), one_hot(flowers.y)
+    pen, W, halved = np.r_[0.0, np.full(4, 0.5)], np.random.default_rng(12).normal(0, 4, (5, 3)), []
+
+    def value(W):
+        return softmax_loss(W, A, Y) + (pen @ W**2).sum() / 2
+
+    for _ in range(8):
+        run = fit_softmax(A, Y, lam=pen, W0=W, max_iter=1)
+        G = softmax_gradient(W, A, Y) + pen[:, None] * W
+        H = softmax_hessian(W, A) + np.diag(np.tile(pen, 3))
+        step = -(np.linalg.pinv(H, rcond=1e-12) @ G.T.ravel()).reshape(3, 5).T
+        t = np.vdot(run.W - W, step) / np.vdot(step, step)
+        enough = [value(W + u * step) <= value(W) + 1e-4 * u * (G * step).sum() + 1e-12
+                  for u in (t, 2 * t)]  # fmt: skip
+        np.testing.assert_allclose(run.W, W + t * step, atol=1e-6)
+        assert enough[0]
+        assert abs(t - 1) < 1e-6 or not enough[1]
+        halved.append(t < 0.9)
+        W = run.W
+    assert any(halved)
+    assert not halved[-1]
+
+
+def test_a_small_gap_alone_is_no_convergence_of_a_separated_softmax():
+    X = add_intercept(np.array([[-1.0], [0], [0], [1], [1]]))  # the last counts for nothing
+    run = fit_softmax(X, one_hot([0, 0, 1, 1, 0]), weights=[1, 1, 1, 1, 0])
+    assert run.gap < 1e-9
+    assert not run.converged
+
+
+def test_a_far_example_that_overlaps_brings_no_warning():
+    X = np.append(np.arange(6.0), 60.0)[:, None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = LogisticRegression(penalty=None).fit(X, [0, 0, 1, 0, 1, 1, 1])
+    assert model.decision_function(X).max() > 12
+
+
+def test_the_limited_memory_method_multiplies_by_the_estimate_of_bfgs():
+    half = np.random.default_rng(15).standard_normal((9, 6))
+    pairs = [(s, half.T @ half @ s) for s in half[:4]]  # a quadratic with this Hessian
+    B = np.eye(6) * (pairs[-1][0] @ pairs[-1][1]) / (pairs[-1][1] @ pairs[-1][1])
+    for s, t in pairs:
+        K = np.eye(6) - np.outer(t, s) / (s @ t)
+        B = K.T @ B @ K + np.outer(s, s) / (s @ t)
+    loops = _two_loops(half[5], [(s, t, s @ t) for s, t in pairs], lambda G: G)
+    np.testing.assert_allclose(loops, B @ half[5], rtol=1e-10)

@@ -81,6 +81,17 @@ def test_em_warns_with_the_gap_and_the_tolerance():
     assert fit.n_iter == 2
 
 
+def test_em_stops_after_the_first_gain_within_the_tolerance():
+    steps = lambda t: (t, -t), lambda s: s / 2, 1.0
+    fit = em(*steps, tol=0.01, n_samples=10)
+    assert fit.n_iter == 4
+    assert fit.converged
+    np.testing.assert_array_equal(fit.trace, -(0.5 ** np.arange(5)))
+    still = em(lambda t: (t, 0.0), lambda s: s, 1.0, tol=0)
+    assert still.n_iter == 1
+    assert still.converged
+
+
 def test_em_raises_if_the_objective_falls():
     with pytest.raises(RuntimeError, match="fell from"):
         em(lambda t: (t, -((t - 3) ** 2)), lambda t: t - 1, 0.0)

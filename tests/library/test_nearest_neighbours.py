@@ -421,3 +421,14 @@ def test_condensing_and_editing(rng):
         assert np.array_equal(condensed_nn(X, y), kept)
     line = [[0.0], [1.0], [2.0], [9.0], [10.0], [11.0]]
     assert edited_nn(line, [0, 1, 0, 1, 1, 1], 1).tolist() == [3, 4, 5]
+
+
+def test_condensing_ends_or_refuses():
+    assert condensed_nn([[0.0], [1e150]], [0, 1]).tolist() == [0, 1]
+    assert condensed_nn([[0.0], [1e-150]], [0, 1]).tolist() == [0, 1]
+    with pytest.raises(ValueError, match="entries must be 0 or between"):
+        condensed_nn([[0.0], [1e200]], [0, 1])
+    with pytest.raises(ValueError, match="entries must be 0 or between"):
+        condensed_nn([[0.0], [1e-200]], [0, 1])
+    with pytest.raises(ValueError, match="squared distance rounds to 0"):
+        condensed_nn([[2e-150], [2.000000000000001e-150], [1.0]], [0, 1, 1])

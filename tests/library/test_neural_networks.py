@@ -285,6 +285,24 @@ def test_early_stopping_returns_the_best_layers(rng):
     assert len(run.score) - 1 - run.score.argmin() <= 15
 
 
+@pytest.mark.parametrize("tol", [0.0, 0.01])
+def test_patience_counts_epochs_without_a_fall_of_tol_times_the_first_score(rng, tol):
+    X, Y = sample(rng, "identity", n=15)
+    held, net = sample(rng, "identity", n=15), network(rng, [3, 30, 2])
+    options = {"validation": held, "tol": tol, "batch_size": 99, "rng": rng}
+    whole = train(net, X, Y, patience=9999, max_iter=400, **options).score
+    early = train(net, X, Y, patience=8, max_iter=400, **options)
+    since = 0
+    for epoch in range(1, len(whole)):
+        fell = whole[epoch] < whole[:epoch].min() - tol * whole[0]
+        since = 0 if fell else since + 1
+        if since == 8:
+            break
+    assert early.reason == "settled"
+    np.testing.assert_array_equal(early.score, whole[: epoch + 1])
+    assert loss_and_gradient(early.net, *held)[0] == pytest.approx(early.score.min(), rel=1e-12)
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.floats(-3, 3), min_size=2, max_size=8))
 def test_the_interpolant_passes_through_its_points(values):

@@ -245,6 +245,12 @@ def test_dual_function_is_minus_infinity_without_a_lower_bound():
         dual_function(Program(bowl, bowl_gradient))
 
 
+def test_dual_function_cancels_slopes_up_to_rounding():
+    assert -(0.1 + 0.2) + 0.3 != 0
+    rounded = quadratic_program([[0.0]], [-(0.1 + 0.2)], [[1.0]], [1.0])
+    assert dual_function(rounded, [0.3]).value == -0.3
+
+
 # quadratic programmes ------------------------------------------------------------------------
 
 

@@ -119,6 +119,18 @@ def test_a_growth_search_that_stops_at_the_wrong_size_would_be_seen():
     assert not pac.is_shattered(family, [0, 1])
 
 
+def test_a_family_of_dimension_four_whose_first_point_shatters_nothing():
+    family = [(0, *b, sum(b) % 2) for b in itertools.product((0, 1), repeat=4)]
+    assert pac.vc_dimension(family) == 4
+    assert [pac.growth_function(family, k) for k in range(7)] == [1, 2, 4, 8, 16, 16, 16]
+
+
+@pytest.mark.parametrize("n", [1, 40, 1000])
+def test_the_uniform_deviation_bound_depends_on_n(n):
+    expected = 14 * math.exp(-2 * n * 0.3**2)
+    assert pac.uniform_deviation_bound(n, 0.3, 7) == pytest.approx(expected, rel=1e-12, abs=0)
+
+
 def test_one_frequency_memorises_any_labels():
     x = 10.0 ** -np.arange(1, 9)
     for y in itertools.product((0, 1), repeat=8):

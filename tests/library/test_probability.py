@@ -240,6 +240,12 @@ def test_groups_of_variables_and_impossible_values():
     assert is_conditionally_independent(impossible, 0, 1, 2)
 
 
+def test_rounding_counts_as_independence_up_to_a_tolerance():
+    nearly = 0.25 + 1e-6 * np.array([[1, -1], [-1, 1]])
+    assert is_conditionally_independent(nearly, 0, 1, tol=1e-5)
+    assert not is_conditionally_independent(nearly, 0, 1)  # the default is 1e-10
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -582,6 +588,8 @@ def test_dirichlet_samples_have_the_moments_and_survive_tiny_alpha():
     tiny = dirichlet_sample([1e-6, 1e-6, 1e-6], 200, np.random.default_rng(2))
     assert np.isfinite(tiny).all()
     np.testing.assert_allclose(tiny.sum(axis=1), 1, rtol=1e-12)
+    corners = dirichlet_sample(np.full(3, 1e-4), 1000, np.random.default_rng(5))
+    assert np.abs(corners.mean(axis=0) - 1 / 3).max() < 0.08  # 5 standard errors
 
 
 def test_samples_follow_their_probabilities_and_never_draw_the_impossible():

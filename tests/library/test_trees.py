@@ -469,6 +469,17 @@ def test_pruning_at_zero_takes_back_what_gains_nothing():
         prune(T, -1)
 
 
+def test_pruning_by_costs_that_rise_at_a_split():
+    T = grow([[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0])
+    assert T.left.tolist() == [1, 2, -1, -1, -1]
+    T = T._replace(impurity=np.array([5.0, 1, 100, 100, 0]) * 3 / T.weight)
+    path = pruning_path(T)
+    assert path.leaves.tolist() == [2, 1]
+    assert path.alpha == pytest.approx([0, 4])
+    assert path.cost == pytest.approx([1, 5])
+    assert prune(T, 0).n.tolist() == [3, 2, 1]
+
+
 @pytest.mark.parametrize("load", [load_breast_cancer, load_iris])
 def test_the_path_is_that_of_scikit_learn(load):
     X, y = load(return_X_y=True)

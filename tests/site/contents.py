@@ -21,7 +21,7 @@ def pages():
 
 def chapters():
     """Return the pages of the chapters: those in the folder of a part."""
-    return [page for page in pages() if page.count("/") > 1]
+    return [page for page in pages() if page.count("/") > 1 and "/slips/" not in page]
 
 
 def entries():

@@ -71,7 +71,7 @@ EDGES = """(edges) => edges.map(([selector, edge]) => [selector, [...new Set(
         ),
         (
             ENTRIES,
-            [(".results-graph rect", "stroke"), (".results-graph .arrows path", "stroke")],
+            [(".map-lines path", "stroke"), (".map-chapter > a", "borderLeftColor")],
         ),
     ],
 )
@@ -141,14 +141,21 @@ def test_search_menus_and_sidebars_work_by_keyboard(new_tab, address):
     menu.focus()
     tab.keyboard.press("Enter")
     expect(notebook).to_be_visible()
+    tab.keyboard.press("Escape")
+    expect(notebook).not_to_be_visible()
+    expect(menu).to_be_focused()
+    tab.keyboard.press("Enter")
+    expect(notebook).to_be_visible()
     tab.locator(".theme-switch-button").focus()
     expect(notebook).not_to_be_visible()
     bar = tab.locator("#pst-primary-sidebar")
-    tab.locator(".bd-header-article .primary-toggle").focus()
-    tab.keyboard.press("Enter")
-    expect(bar).not_to_be_visible()
-    tab.keyboard.press("Enter")
-    expect(bar).to_be_visible()
+    button = tab.locator(".bd-header-article .primary-toggle")
+    button.focus()
+    for shown in (False, True):
+        expect(button).to_have_attribute("aria-expanded", str(not shown).lower())
+        tab.keyboard.press("Enter")
+        expect(bar).to_be_visible(visible=shown)
+    expect(button).to_have_attribute("aria-expanded", "true")
     tab.locator(".theme-switch-button").focus()
     for mode in ("dark", "light", "auto"):
         tab.keyboard.press("Enter")
@@ -161,11 +168,14 @@ def test_a_sidebar_opens_over_a_narrow_page_and_gives_the_focus_back(new_tab, ad
     link = tab.locator(f"#pst-{side}-sidebar a, #pst-{side}-sidebar-modal a").first
     button = tab.locator(f".bd-header-article .{side}-toggle")
     expect(link).not_to_be_visible()
+    expect(button).to_have_attribute("aria-expanded", "false")
     button.focus()
     tab.keyboard.press("Enter")
     expect(link).to_be_visible()
+    expect(button).to_have_attribute("aria-expanded", "true")
     tab.keyboard.press("Escape")
     expect(link).not_to_be_visible()
+    expect(button).to_have_attribute("aria-expanded", "false")
     expect(button).to_be_focused()
 
 

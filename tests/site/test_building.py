@@ -30,10 +30,11 @@ def book(tmp_path_factory):
     (root / "requirements.txt").touch()
     (root / "tests").mkdir()
     (root / "chapters").mkdir()
+    (root / "registers").mkdir()
     for name in ("results.yml", "errata.yml"):
-        (root / "chapters" / name).write_text("[]\n")
+        (root / "registers" / name).write_text("[]\n")
     (root / "chapters" / "more.md").write_text("# More\n\nWritten after the first page.\n")
-    shutil.copy(HERE / "chapters" / "references.bib", root / "chapters")
+    shutil.copy(HERE / "registers" / "references.bib", root / "registers")
     write(root, "few")
     done = build(root)
     assert done.returncode == 0, done.stdout + done.stderr

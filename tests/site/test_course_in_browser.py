@@ -171,6 +171,8 @@ def test_a_player_is_stepped_through_and_never_moves_by_itself(new_tab, address)
     picture, say = figure.locator(".player-picture"), film.locator(".player-say")
     expect(picture).to_be_visible()
     assert not any(image.is_visible() for image in figure.locator("img").all())
+    inks = "(marks) => marks.map((mark) => getComputedStyle(mark).stroke)"
+    assert "none" not in picture.locator("[class*='s-']").evaluate_all(inks)
     last = int(slider.get_attribute("max"))
     expect(film.locator("output")).to_have_text(f"{last + 1} / {last + 1}")
     expect(film.get_by_role("button", name="One step on")).to_be_disabled()

@@ -38,7 +38,7 @@ def clipboard(tab):
 def test_the_glossary_lists_every_term_of_the_published_chapters_once():
     text = (SITE / "chapters/glossary.html").read_text(encoding="utf-8")
     slugs = {page.rsplit("/", 1)[1].removesuffix(".html"): page for page in CHAPTERS}
-    terms = yaml.safe_load((ROOT / "chapters/glossary.yml").read_text(encoding="utf-8"))
+    terms = yaml.safe_load((ROOT / "registers/glossary.yml").read_text(encoding="utf-8"))
     places = re.findall(r'href="([a-z/-]+\.html)#term-([a-z0-9-]+)"', text)
     assert len(places) == len(set(places))
     assert len(places) == sum(term["chapter"] in slugs for term in terms)
@@ -307,6 +307,7 @@ def test_each_code_cell_has_a_copy_button_that_the_keyboard_shows(tab):
     expect(button).to_have_css("opacity", "1")
     page.keyboard.press("Enter")
     expect(button).to_have_class(re.compile("success"))
+    expect(page.locator("body > .book-voice")).to_have_text("Code copied")
     assert clipboard(page).startswith('with claim("perceptron-mistake-bound"')
 
 

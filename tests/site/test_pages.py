@@ -95,7 +95,7 @@ def test_the_search_index_knows_theorems_and_functions():
 def test_the_results_page_lists_every_result_of_the_published_chapters():
     text = html(SITE / "chapters/results.html")
     published = {Path(page).stem for page in pages()}
-    for entry in yaml.safe_load((ROOT / "chapters/results.yml").read_text(encoding="utf-8")):
+    for entry in yaml.safe_load((ROOT / "registers/results.yml").read_text(encoding="utf-8")):
         if entry["chapter"] in published:
             page = f"results/{entry['chapter']}.html"
             assert f'href="{page}#result-{entry["id"]}"' in text, entry["id"]

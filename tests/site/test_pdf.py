@@ -1,7 +1,9 @@
 """The book as one file: title, contents, outline, numbers, links, nothing cut."""
 
 import contextlib
+import re
 import sys
+import unicodedata
 
 import pytest
 from contents import ROOT
@@ -50,29 +52,49 @@ def test_the_outline_has_parts_chapters_and_sections(whole):
     assert whole.metadata.title == "The book"
 
 
-def test_contents_and_index_give_the_pages_on_which_things_stand(whole):
-    theorem = number(whole, "perceptron--perceptron-mistake-bound")
-    shown = whole.page_labels[theorem]
-    assert (
-        f"\n{shown}" in whole.pages[theorem].extract_text()
-        or shown in whole.pages[theorem].extract_text()
+def squeezed(pages):
+    """Return the text of pages without ligatures, each break and run of spaces one space."""
+    text = " ".join(page.extract_text() for page in pages)
+    return " ".join(unicodedata.normalize("NFKC", text).split())
+
+
+def leads_to(whole, page):
+    """Return the pages to which the links of a page lead, in order."""
+    links = [link.get_object() for link in page.get("/Annots", ())]
+    assert not any("elsewhere.invalid" in str(link.get("/A", "")) for link in links)
+    return [
+        whole.get_page_number(link["/Dest"][0].get_object()) for link in links if "/Dest" in link
+    ]
+
+
+def test_contents_and_index_give_the_pages_on_which_things_stand_and_lead_there(whole):
+    theorem, first = (number(whole, f"perceptron{a}") for a in ("--perceptron-mistake-bound", ""))
+    shown, begins = whole.page_labels[theorem], whole.page_labels[first]
+    assert shown in whole.pages[theorem].extract_text().split("\n")  # a line by itself
+    assert "Theorem 14.2 (Novikoff’s mistake bound)" in squeezed([whole.pages[theorem]])
+    assert f"14. The perceptron {begins} " in squeezed(whole.pages[1:3])
+    assert first in leads_to(whole, whole.pages[1])
+    index = whole.pages[number(whole, "book-index") :]
+    assert re.search(
+        rf"Novikoff mistake bound: Theorem 14\.2 in The perceptron, {shown}\b", squeezed(index)
     )
-    contents = whole.pages[1].extract_text()
-    first = whole.page_labels[number(whole, "perceptron")]
-    assert "14. The perceptron" in contents
-    assert first in contents.partition("14. The perceptron")[2][:12]
-    index = "".join(page.extract_text() for page in whole.pages[-40:])
-    assert f", {shown}" in index
+    assert theorem in [target for page in index for target in leads_to(whole, page)]
 
 
 def test_links_stay_inside_and_none_hangs(whole):
-    inside = 0
-    for page in whole.pages:
-        for link in page.get("/Annots", ()):
-            link = link.get_object()
-            inside += "/Dest" in link
-            assert "elsewhere.invalid" not in str(link.get("/A", ""))
-    assert inside > 200
+    targets = [target for page in whole.pages for target in leads_to(whole, page)]
+    assert len(targets) > 200
+    assert None not in targets
+
+
+def test_what_is_numbered_on_the_site_has_its_number_on_paper(folder):
+    name = "chapters/classification/perceptron"
+    html = (ROOT / "_build" / "html" / f"{name}.html").read_text(encoding="utf-8")
+    numbered = set(re.findall(r'aria-label="Link to (\w+\.? \(?\d+\.\d+\)?)"', html))
+    kinds = {one.split()[0] for one in numbered}
+    assert {"Theorem", "Definition", "Figure", "Exercise", "Equation"} <= kinds
+    paper = squeezed(PdfReader(folder / "pdf" / "perceptron.pdf").pages)
+    assert [one for one in numbered if one.removeprefix("Equation ") not in paper] == []
 
 
 def test_a_chapter_is_tagged_numbered_as_in_the_book_and_leads_to_the_site(folder, whole):

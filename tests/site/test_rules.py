@@ -23,6 +23,7 @@ def found(tmp_path):
     """Return a function that writes a chapter of a few cells and its registers, and checks them."""
 
     def check(stated=STATED, claim=CLAIM, shown=HOLDS, results=(ENTRY,), errata=(), count=1):
+        (tmp_path / "registers").mkdir(exist_ok=True)
         folder = tmp_path / "chapters" / "part"
         folder.mkdir(parents=True, exist_ok=True)
         cell = f"```{{code-cell}} ipython3\n:tags: [hide-input]\n\n{claim}\n```\n"
@@ -34,7 +35,7 @@ def found(tmp_path):
         run = {"cell_type": "code", "source": [claim], "execution_count": count, "outputs": outputs}
         (folder / "sums.ipynb").write_text(json.dumps({"cells": [run]}))
         for name, entries in (("results", results), ("errata", errata)):
-            (tmp_path / "chapters" / f"{name}.yml").write_text(yaml.safe_dump(list(entries)))
+            (tmp_path / "registers" / f"{name}.yml").write_text(yaml.safe_dump(list(entries)))
         return rules.faults(tmp_path)
 
     return check
@@ -81,6 +82,16 @@ def test_a_good_chapter_has_no_fault(found):
 def test_a_fault_says_what_and_where(found, change, said):
     faults = found(**change)
     assert any(said in fault for fault in faults), faults
+
+
+def test_a_slip_stands_in_its_chapter_or_on_the_page_of_its_source(found, monkeypatch):
+    monkeypatch.setitem(rules.register.SLIPS, "Some notes", "sums")
+    here = {"id": "zero", "chapter": "elsewhere", "source": "Some notes"}
+    stated = STATED.replace("sums-zero", "erratum-zero").replace("theorem", "definition")
+    run = CLAIM.replace("sums-zero", "erratum-zero")
+    assert found(stated=stated, claim=run, results=(), errata=(here,)) == []
+    faults = found(errata=(here,))
+    assert faults == ["chapters/part/sums.md: no anchor erratum-zero for the slip of that name"]
 
 
 def test_what_needs_no_claim_and_what_is_not_published_is_left_alone(found):

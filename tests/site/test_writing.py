@@ -69,6 +69,7 @@ def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     part = folder / "source" / "chapters" / "part"
     part.mkdir(parents=True)
+    (folder / "source" / "registers").mkdir()
     (part / "one.md").write_text(ONE)
     (part / "two.md").write_text(TWO)
     (part / "a.svg").write_text(DRAWING)
@@ -76,7 +77,7 @@ def site(tmp_path_factory):
         "# Book\n\n```{toctree}\n:numbered:\nchapters/part/one\nchapters/part/two\n```\n"
     )
     entry = {"id": "one-idea", "chapter": "one", "kind": "advice", "title": "An $x$ idea"}
-    (folder / "source" / "chapters" / "results.yml").write_text(yaml.safe_dump([entry]))
+    (folder / "source" / "registers" / "results.yml").write_text(yaml.safe_dump([entry]))
     extensions = ("sphinx_exercise", "_ext.pages.exercises", "_ext.web.writer")
     assert small_site.build(folder, *extensions, results_page="none") == []
     return folder / "html"
@@ -128,7 +129,7 @@ def test_a_drawing_has_a_twin_for_the_dark_page(site, one):
 
 
 def test_titles_of_exercises_are_plain_and_solutions_fold_without_a_script(one):
-    assert '<span class="exercise-title">Another start </span> <span class="effort">conc' in one
+    assert '<span class="exercise-title">Another start</span> <span class="effort">conc' in one
     assert '<summary class="admonition-title">Solution to Exercise 1.1: Another start' in one
     assert exercises.split("A start (twice) (short code)") == ("A start (twice)", "short code")
 

@@ -29,6 +29,8 @@
   window.bookCopy = (text, what) => copy(text).then(() => say(`${what} copied`), () => say(text));
 
   document.addEventListener("click", (event) => {
+    const button = event.target.closest(".copybtn");
+    if (button) window.setTimeout(() => { if (button.matches(".success")) say("Code copied"); }, 100);
     const link = event.target.closest("a.permalink, a.headerlink, a.equation-number");
     if (link && link.hash) {
       const what = (link.getAttribute("aria-label") || "Link").replace(/^Link to /, "Link to ");

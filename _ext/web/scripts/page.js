@@ -33,23 +33,45 @@
     one(".search-button__button")?.click();
   });
 
-  // Sidebars over a narrow page have names; buttons that the theme blurs keep the focus.
-  for (const [name, said] of [["primary", "Contents of the book"], ["secondary", "On this page"]]) {
+  // Sidebars over a narrow page have names; buttons that the theme blurs keep the focus and tell
+  // whether what they open is open.
+  const sidebars = {primary: "Contents of the book", secondary: "On this page"};
+  const tell = () => {
+    for (const name of Object.keys(sidebars)) {
+      const shown = one(`.bd-sidebar-${name}`)?.checkVisibility({visibilityProperty: true});
+      for (const button of all(`.${name}-toggle`)) button.setAttribute("aria-expanded", Boolean(shown));
+    }
+  };
+  for (const [name, said] of Object.entries(sidebars)) {
     const over = one(`#pst-${name}-sidebar-modal`);
     over?.setAttribute("aria-label", said);
-    over?.addEventListener("close", () => window.setTimeout(() => one(`.${name}-toggle`)?.focus()));
+    over?.addEventListener("close", () => window.setTimeout(() => {
+      one(`.${name}-toggle`)?.focus();
+      tell();
+    }));
   }
   document.addEventListener("click", ({target}) => {
     const button = target.closest?.(".sidebar-toggle, .theme-switch-button");
-    if (button) window.setTimeout(() => { if (!one("dialog[open]")) button.focus(); });
+    if (button) window.setTimeout(() => {
+      if (!one("dialog[open]")) button.focus();
+      tell();
+    });
   }, true);
+  for (const change of ["resize", "transitionend"]) window.addEventListener(change, tell);
+  tell();
 
-  // A menu closes when the reader goes elsewhere.
+  // A menu closes when the reader goes elsewhere, and on Escape.
+  const menus = "details.dropdown-download-buttons[open]";
   for (const way of ["click", "focusin"])
     document.addEventListener(way, ({target}) => {
-      for (const menu of all("details.dropdown-download-buttons[open]"))
-        if (!menu.contains(target)) menu.open = false;
+      for (const menu of all(menus)) if (!menu.contains(target)) menu.open = false;
     });
+  document.addEventListener("keydown", ({key}) => {
+    for (const menu of key === "Escape" ? all(menus) : []) {
+      menu.open = false;
+      one("summary", menu).focus();
+    }
+  });
 
   // The button to the top shows while scrolling up.
   const top = one("#pst-back-to-top");
@@ -113,7 +135,7 @@
   });
 
   // A box that scrolls can be reached by Tab, exactly while it scrolls.
-  const boxes = "pre, .equation-body, .pst-scrollable-table-container, .table-wrapper, .results-graph, " +
+  const boxes = "pre, .equation-body, .pst-scrollable-table-container, .table-wrapper, " +
     ".cell_output > .output, .cell_output .text_html, .scrolls, aside.sidebar";
   const scrolls = (box) => {
     const style = window.getComputedStyle(box), can = (way) => /auto|scroll/.test(way);
