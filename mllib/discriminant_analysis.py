@@ -367,6 +367,12 @@ def _linear_form(classes):
     return W, safe_log(priors) - 0.5 * np.einsum("jk,jk->k", U, U), c
 
 
+def _score_linearly(X, form):
+    """Return (x - c)^T w_k + b_k with the W, b and c of ``_linear_form``."""
+    W, b, c = form
+    return (X - c) @ W.T + b
+
+
 def linear_scores(X, classes):
     """Return log pi_k + mu_k^T Sigma^{-1} x - mu_k^T Sigma^{-1} mu_k / 2, measured from the centre.
 
@@ -375,8 +381,7 @@ def linear_scores(X, classes):
 
     Book: discriminant-analysis-lda.
     """
-    W, b, c = _linear_form(classes)
-    return (check_array(X) - c) @ W.T + b
+    return _score_linearly(check_array(X), _linear_form(classes))
 
 
 def logistic_form(classes):
@@ -654,22 +659,19 @@ class LinearDiscriminantAnalysis(_GaussianClassifier, Transformer):
         size = np.abs(model.means).max(axis=0)
         _refuse_singular(model.covariances, size, "the classes", remedy)
         self._store(model)
-        W, b, self._centre = _linear_form(model)
-        self._W, self._b = W, b
+        W, b, c = self._form = _linear_form(model)
         if K == 2:
             W, b = W[1:] - W[:1], b[1:] - b[:1]
-        self.coef_, self.intercept_ = W, b - W @ self._centre
+        self.coef_, self.intercept_ = W, b - W @ c
         self.fisher_ = fisher_directions(statistics, model.covariances)
         return self
 
     def _scores(self, X):
-        if (np.abs(self._W) @ np.abs(self._centre)).max() < 1e3:  # centring would save no digits
-            return X @ self._W.T + (self._b - self._W @ self._centre)
-        return (X - self._centre) @ self._W.T + self._b
+        return _score_linearly(X, self._form)
 
     def transform(self, X):
         """Return the coordinates of the rows of X along Fisher's directions, best first."""
-        Z = (check_features(self, X) - self._centre) @ self.fisher_.directions
+        Z = (check_features(self, X) - self.priors_ @ self.means_) @ self.fisher_.directions
         return as_output(self, Z, X)
 
     @property

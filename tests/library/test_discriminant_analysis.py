@@ -162,6 +162,30 @@ def test_covariance_types_keep_what_they_say():
     np.testing.assert_allclose(each[2], np.trace(s.scatters[2]) / 50 / 4 * np.eye(4))
 
 
+@pytest.mark.parametrize("kind", ["diag", "spherical"])
+def test_constrained_covariances_reach_the_estimators_and_the_projection(kind):
+    X, y = IRIS
+    spread = np.array([X[y == k].var(axis=0) for k in range(3)])  # 50 flowers of each species
+    level = spread if kind == "diag" else np.repeat(spread.mean(axis=1, keepdims=True), 4, axis=1)
+    qda = QuadraticDiscriminantAnalysis(covariance_type=kind).fit(X, y)
+    np.testing.assert_allclose(qda.covariances_, level[:, :, None] * np.eye(4))
+    lda = LinearDiscriminantAnalysis(covariance_type=kind).fit(X, y)
+    np.testing.assert_allclose(lda.covariances_, np.diag(level.mean(axis=0)))
+    W = lda.fisher_.directions
+    np.testing.assert_allclose(W.T @ np.diag(level.mean(axis=0)) @ W, np.eye(2), atol=1e-12)
+    Z, centres = lda.transform(X), lda.transform(lda.means_)
+    assert np.array_equal(((Z[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1), lda.predict(X))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_other_priors_move_the_log_odds_by_their_own(model):
+    X, y = IRIS
+    prior = np.array([0.5, 0.2, 0.3])
+    before, after = (model(priors=p).fit(X, y).predict_log_proba(X) for p in (None, prior))
+    expected = np.broadcast_to(np.diff(np.log(prior)), (150, 2))
+    np.testing.assert_allclose(np.diff(after - before), expected, atol=1e-9)
+
+
 def test_estimates_refuse_what_cannot_be_estimated():
     s = class_statistics([[0.0], [1.0], [5.0]], np.array([0, 0, 1]))
     with pytest.raises(ValueError, match="unbiased=True"):
@@ -536,7 +560,7 @@ def test_an_empty_chunk_of_a_class_adds_nothing():
     assert np.array_equal(both.scatters, s.scatters)
 
 
-def test_scores_keep_their_digits_whether_the_rows_are_centred_or_not():
+def test_scores_keep_their_digits_wherever_the_rows_lie():
     rng = np.random.default_rng(31)
     X = rng.standard_normal((90, 3)) + np.repeat(np.eye(3), 30, axis=0)
     y = np.repeat([0, 1, 2], 30)
