@@ -1,4 +1,4 @@
-"""Hidden Markov models: likelihood, decoding, learning and sampling of state sequences.
+"""Hidden Markov models: likelihood, decoding, learning, sampling; the filter of Gaussian chains.
 
 Chapter: Sequences and graphs, *Hidden Markov models*. Main reference: Rabiner (1989).
 """
@@ -8,6 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import cho_solve
 from scipy.special import gammaln, xlogy
 
 from mllib.core.arrays import (
@@ -38,8 +39,10 @@ __all__ = [
     "CategoricalHMM",
     "ExpectedCounts",
     "Forward",
+    "GaussianChain",
     "GaussianEmission",
     "GaussianHMM",
+    "GaussianStates",
     "MarkovChain",
     "Path",
     "PoissonEmission",
@@ -53,6 +56,8 @@ __all__ = [
     "fit_markov_chain",
     "forward",
     "joint_log_probability",
+    "kalman_filter",
+    "kalman_smoother",
     "m_step",
     "markov_chain_log_probability",
     "posteriors",
@@ -289,6 +294,28 @@ class HMM(NamedTuple):
     emission: tuple  #: a CategoricalEmission, GaussianEmission or PoissonEmission
 
 
+class GaussianChain(NamedTuple):
+    """z_1 ~ N(mean, cov), z_t = A z_{t-1} + N(0, W), x_t = C z_t + N(0, R), noises independent.
+
+    All three covariances are symmetric positive definite.
+    """
+
+    mean: np.ndarray  #: of z_1, shape (k,)
+    cov: np.ndarray  #: of z_1, shape (k, k)
+    A: np.ndarray  #: how a state moves, shape (k, k)
+    W: np.ndarray  #: covariance of the noise of a move, shape (k, k)
+    C: np.ndarray  #: what is seen of a state, shape (d, k)
+    R: np.ndarray  #: covariance of the noise of an observation, shape (d, d)
+
+
+class GaussianStates(NamedTuple):
+    """The Gaussian laws of the states of a chain, one for each time."""
+
+    means: np.ndarray  #: shape (T, k)
+    covs: np.ndarray  #: shape (T, k, k)
+    log_likelihood: float  #: log p(x_{1:T}) in nats
+
+
 # Functions -----------------------------------------------------------------------------------
 
 
@@ -408,9 +435,7 @@ def forward(pi, A, log_B):
     (K,), and the rows of ``A``, (K, K), sum to one; ``log_B``, (T, K), holds log e_j(x_t) in nats,
     -inf where state j cannot emit x_t.
 
-    References
-    ----------
-    hidden-markov-models-forward; Rabiner (1989), pp. 262-263 and 272-273.
+    Book: hidden-markov-models-forward. Rabiner (1989), pp. 262-263 and 272-273.
 
     Examples
     --------
@@ -428,8 +453,9 @@ def forward(pi, A, log_B):
 def backward(A, log_B):
     """Run the backward recursion, normalised at each step; arguments as for `forward`.
 
-    beta_T(i) = 1 and beta_t(i) = sum_j a_ij e_j(x_{t+1}) beta_{t+1}(j), in logarithms
-    (hidden-markov-models-backward; Rabiner, 1989, p. 263).
+    beta_T(i) = 1 and beta_t(i) = sum_j a_ij e_j(x_{t+1}) beta_{t+1}(j), in logarithms.
+
+    Book: hidden-markov-models-backward. Rabiner (1989), p. 263.
     """
     A = check_square(A, "A")
     _, A, log_B = _check_model(np.full(len(A), 1 / len(A)), A, log_B)
@@ -515,8 +541,9 @@ def posteriors(pi, A, log_B):
 
     gamma_t(i) = alpha_t(i) beta_t(i) / p(x) and
     xi_t(i, j) = alpha_t(i) a_ij e_j(x_{t+1}) beta_{t+1}(j) / p(x); both are zero if the sequence
-    is impossible: it has no posterior. Arguments as for `forward`
-    (hidden-markov-models-posteriors; Rabiner, 1989, pp. 263-264).
+    is impossible: it has no posterior. Arguments as for `forward`.
+
+    Book: hidden-markov-models-posteriors. Rabiner (1989), pp. 263-264.
     """
     pi, A, log_B = _check_model(pi, A, log_B)
     f, b = forward(pi, A, log_B), backward(A, log_B)
@@ -540,7 +567,7 @@ def _best_paths(log_pi, log_AT, log_B, row, ends):
     z, log_p, pointer = np.empty(n, dtype=np.int64), np.empty(len(ends)), np.empty((n, K), np.int16)
     v, new = np.zeros(K), np.empty(K)
     for s in range(len(ends)):
-        top = total = lost = 0.0
+        total = 0.0
         for t in range(first, ends[s]):
             highest = -np.inf
             for j in range(K):
@@ -557,9 +584,7 @@ def _best_paths(log_pi, log_AT, log_B, row, ends):
             top = highest if highest > -np.inf else 0.0
             for j in range(K):
                 v[j] = new[j] - top  # near zero, where digits are finest
-            before, top = total, top - lost
             total += top
-            lost = (total - before) - top  # what rounding took off the sum
         z[ends[s] - 1] = v.argmax()
         log_p[s] = total + v.max()
         for t in range(ends[s] - 1, first, -1):
@@ -574,7 +599,9 @@ def viterbi(pi, A, log_B):
     v_1(j) = pi_j e_j(x_1), v_t(j) = e_j(x_t) max_i v_{t-1}(i) a_ij with the back-pointer
     pa_t(j) = argmax_i v_{t-1}(i) a_ij; the path is read backwards from argmax_j v_T(j). Ties go
     to the lowest index; an impossible sequence has log probability -inf. Arguments as for
-    `forward` (hidden-markov-models-viterbi; Viterbi, 1967).
+    `forward`.
+
+    Book: hidden-markov-models-viterbi. Viterbi (1967).
     """
     pi, A, log_B = _check_model(pi, A, log_B)
     T = len(log_B)
@@ -612,6 +639,79 @@ def _check_states(z, K):
     return z
 
 
+def _check_chain(chain, X):
+    """Return the fields of a GaussianChain and X (T, d) as float64, or say what is wrong."""
+    mean = check_vector(chain.mean, "mean")
+    A = check_square(chain.A, "A", size=len(mean))
+    C, X = check_array(chain.C, "C", any_size=True), check_array(X)
+    if C.shape[1] != len(mean):
+        raise ValueError(f"C must have {len(mean)} columns, like a state, got {C.shape[1]}.")
+    if X.shape[1] != len(C):
+        raise ValueError(f"X must have {len(C)} columns, one for each row of C, got {X.shape[1]}.")
+    covariances = []
+    for name, size in (("cov", len(mean)), ("W", len(mean)), ("R", len(C))):
+        S = check_square(getattr(chain, name), name, size=size, symmetric=True)
+        cholesky_with_jitter(S, name)
+        covariances.append(S)
+    return mean, covariances[0], A, covariances[1], C, covariances[2], X
+
+
+def kalman_filter(chain, X):
+    """Return N(z_t; m_t, P_t) = p(z_t | x_{1:t}) for t = 1..T, and log p(x_{1:T}).
+
+    Predict: m = A m_{t-1}, P = A P_{t-1} A^T + W (at t = 1 the start). Correct, with
+    S = C P C^T + R and the gain G = P C^T S^-1: m_t = m + G (x_t - C m), P_t = P - G C P.
+    ``chain`` is a GaussianChain, the observations ``X`` have shape (T, d).
+
+    Book: hidden-markov-models-kalman. Kalman (1960), Journal of Basic Engineering 82, 35-45.
+
+    Examples
+    --------
+    >>> one = np.ones((1, 1))
+    >>> kalman_filter(GaussianChain([0.0], one, one, one, one, one), [[2.0]]).means
+    array([[1.]])
+    """
+    mean, cov, A, W, C, R, X = _check_chain(chain, X)
+    means, covs, log_likelihood = [], [], 0.0
+    for t, x in enumerate(X):
+        if t > 0:
+            mean, cov = A @ mean, A @ cov @ A.T + W
+        L, _ = cholesky_with_jitter(C @ cov @ C.T + R, "C P C^T + R")
+        log_likelihood += gaussian_log_density(x[None], C @ mean, L)[0]
+        gain = cho_solve((L, True), C @ cov).T
+        mean, cov = mean + gain @ (x - C @ mean), cov - gain @ C @ cov
+        cov = (cov + cov.T) / 2
+        means.append(mean)
+        covs.append(cov)
+    return GaussianStates(np.array(means), np.array(covs), float(log_likelihood))
+
+
+def kalman_smoother(chain, X):
+    """Return the Gaussians p(z_t | x_{1:T}) for t = 1..T, and log p(x_{1:T}).
+
+    Backwards from the end of the filter, with m = A m_t, P = A P_t A^T + W and J = P_t A^T P^-1:
+    m_t + J (m'_{t+1} - m) and P_t + J (P'_{t+1} - P) J^T, where the dash marks what is smoothed.
+    Arguments as for `kalman_filter`.
+
+    Book: hidden-markov-models-kalman. Rauch, Tung and Striebel (1965), AIAA Journal 3, 1445-1450.
+
+    Examples
+    --------
+    >>> one = np.ones((1, 1))
+    >>> kalman_smoother(GaussianChain([0.0], one, one, one, one, one), [[2.0]]).means
+    array([[1.]])
+    """
+    _, _, A, W, _, _, X = _check_chain(chain, X)
+    means, covs, log_likelihood = kalman_filter(chain, X)
+    for t in range(len(X) - 2, -1, -1):
+        ahead = A @ covs[t] @ A.T + W
+        L, _ = cholesky_with_jitter(ahead, "A P A^T + W")
+        J = cho_solve((L, True), A @ covs[t]).T
+        means[t] += J @ (means[t + 1] - A @ means[t])
+        covs[t] += J @ (covs[t + 1] - ahead) @ J.T
+    return GaussianStates(means, covs, log_likelihood)
+
+
 def _normalise_rows(counts, old):
     """Return counts divided by their row sums; a row without counts keeps its old value."""
     total = counts.sum(axis=-1, keepdims=True)
@@ -623,7 +723,9 @@ def fit_markov_chain(z, K, lengths=None):
 
     z holds observed states 0..K-1, sequences one after the other, of the given ``lengths``. pi are
     the shares of first states. The row of a state that is never left is not determined by the
-    data and is set to 1/K (hidden-markov-models-markov-chain).
+    data and is set to 1/K.
+
+    Book: hidden-markov-models-chain-mle.
     """
     check_scalar(K, "K", low=1, integer=True)
     z = _check_states(z, K)
@@ -657,8 +759,9 @@ def _draw_rows(P, rows, rng):
 def sample(model, T, rng):
     """Draw (X, z): z_1 ~ pi, then x_t ~ e_{z_t} and z_{t+1} ~ a_{z_t .} for t = 1..T.
 
-    X holds symbols, shape (T,), for a categorical emission, rows of shape (T, d) otherwise
-    (hidden-markov-models-sampling).
+    X holds symbols, shape (T,), for a categorical emission, rows of shape (T, d) otherwise.
+
+    Book: hidden-markov-models-sampling.
     """
     check_scalar(T, "T", low=1, integer=True)
     check_rng(rng)
@@ -705,8 +808,9 @@ def m_step(model, counts):
     """Return the model that maximises the expected log joint probability, given ExpectedCounts.
 
     pi_i and a_ij are the expected counts divided by their sums; the emission maximises its own
-    term. A state without expected visits keeps its row of ``model``
-    (hidden-markov-models-baum-welch).
+    term. A state without expected visits keeps its row of ``model``.
+
+    Book: hidden-markov-models-baum-welch.
     """
     return HMM(
         _normalise_rows(counts.start, model.pi),
@@ -720,6 +824,9 @@ def baum_welch(model, X, lengths=None, *, max_iter=200, tol=1e-6, counts=expecte
 
     The E-step counts expected starts, transitions and emissions; the M-step divides them by their
     sums. The log-likelihood never falls, if the variances of ``model`` are not below its floor.
+
+    Book: hidden-markov-models-baum-welch. Baum, Petrie, Soules and Weiss (1970), Annals of
+    Mathematical Statistics 41, 164-171.
 
     Parameters
     ----------
@@ -738,11 +845,6 @@ def baum_welch(model, X, lengths=None, *, max_iter=200, tol=1e-6, counts=expecte
     -------
     mllib.mixtures_and_em.EMFit
         ``params`` is the fitted HMM, ``trace`` the log-likelihood at the start and after each step.
-
-    References
-    ----------
-    hidden-markov-models-baum-welch; Baum, Petrie, Soules and Weiss (1970), Annals of Mathematical
-    Statistics 41, 164-171.
 
     Examples
     --------

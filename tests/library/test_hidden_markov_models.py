@@ -18,6 +18,7 @@ from mllib.hidden_markov_models import (
     HMM,
     CategoricalEmission,
     CategoricalHMM,
+    GaussianChain,
     GaussianEmission,
     GaussianHMM,
     MarkovChain,
@@ -30,6 +31,8 @@ from mllib.hidden_markov_models import (
     fit_markov_chain,
     forward,
     joint_log_probability,
+    kalman_filter,
+    kalman_smoother,
     m_step,
     markov_chain_log_probability,
     posteriors,
@@ -234,7 +237,7 @@ def test_a_million_steps_from_left_to_right():
     assert value == pytest.approx(exact, rel=1e-12)
     z, score = of_rows(hmm._decode, np.array([1.0, 0.0]), A, log_B, lengths)
     assert z.sum() == T - switch
-    assert score[0] == pytest.approx(exact, rel=1e-12)
+    assert score[0] == pytest.approx(exact, rel=1e-10)  # a sum of a million terms
 
 
 def test_plain_forward_keeps_a_likelihood_that_underflows():
@@ -411,6 +414,71 @@ def test_sampling_never_takes_a_forbidden_transition():
     X, z = sample(model, 300, np.random.default_rng(1))
     assert z.tolist() == [2, 0, 1] * 100
     assert (X[z == 0] == 0).all()
+
+
+@pytest.mark.parametrize("diagonal", [True, False])
+def test_gaussian_draws_have_the_means_and_covariances_of_their_states(diagonal):
+    """Within 5.5 standard errors; those of a covariance s_ij are sqrt((s_ii s_jj + s_ij^2) / n)."""
+    n, S = 20_000, np.array([[[2.0, 0.8], [0.8, 1.0]], [[0.5, -0.6], [-0.6, 3.0]]])
+    S = S * np.eye(2) if diagonal else S
+    variances = S.diagonal(axis1=1, axis2=2)
+    means = np.array([[0.0, 1], [5, -2]])
+    emission = GaussianEmission(means, variances if diagonal else S, np.ones(2))
+    X = emission.draw(np.repeat([0, 1], n), np.random.default_rng(0))
+    for own, mean, v, cov in zip(np.split(X, 2), means, variances, S):
+        assert (np.abs(own.mean(axis=0) - mean) < 5.5 * np.sqrt(v / n)).all()
+        error = np.sqrt((np.outer(v, v) + cov**2) / n)
+        assert (np.abs(np.cov(own.T) - cov) < 5.5 * error).all()
+
+
+# Gaussian chains -----------------------------------------------------------------------------
+
+
+def gaussian_chain(k, d, rng):
+    def spread(n):
+        M = rng.standard_normal((n, n))
+        return M @ M.T + 0.1 * np.eye(n)
+
+    A, C = rng.uniform(-0.8, 0.8, (k, k)), rng.standard_normal((d, k))
+    return GaussianChain(rng.standard_normal(k), spread(k), A, spread(k), C, spread(d))
+
+
+def whole_path(chain, X):
+    """Return mean and covariance of all states given X, and log p(X), from one large precision."""
+    mean, cov, A, W, C, R = chain
+    T, k = len(X), len(mean)
+    precision, shift = np.zeros((T * k, T * k)), np.zeros(T * k)
+    precision[:k, :k] += np.linalg.inv(cov)
+    shift[:k] += np.linalg.solve(cov, mean)
+    move = np.hstack([-A, np.eye(k)])
+    for t, x in enumerate(X):
+        own, both = slice(t * k, (t + 1) * k), slice((t - 1) * k, (t + 1) * k)
+        precision[own, own] += C.T @ np.linalg.solve(R, C)
+        shift[own] += C.T @ np.linalg.solve(R, x)
+        if t > 0:
+            precision[both, both] += move.T @ np.linalg.solve(W, move)
+    z = np.linalg.solve(precision, shift).reshape(T, k)
+    joint = multivariate_normal(mean, cov).logpdf(z[0])
+    joint += sum(multivariate_normal(A @ a, W).logpdf(b) for a, b in pairwise(z))
+    joint += sum(multivariate_normal(C @ a, R).logpdf(x) for a, x in zip(z, X))
+    given_x = (np.linalg.slogdet(precision)[1] - T * k * np.log(2 * np.pi)) / 2
+    return z, np.linalg.inv(precision), joint - given_x  # p(x) = p(x, z) / p(z | x)
+
+
+@pytest.mark.parametrize(("k", "d", "T"), [(1, 1, 1), (1, 2, 4), (2, 1, 6), (3, 2, 5)])
+def test_kalman_filter_and_smoother_solve_one_large_system(k, d, T):
+    rng = np.random.default_rng([k, d, T])
+    chain, X = gaussian_chain(k, d, rng), rng.standard_normal((T, d))
+    f, s = kalman_filter(chain, X), kalman_smoother(chain, X)
+    for t in range(T):
+        z, cov, log_p = whole_path(chain, X[: t + 1])
+        np.testing.assert_allclose(f.means[t], z[t], atol=1e-9)
+        np.testing.assert_allclose(f.covs[t], cov[-k:, -k:], atol=1e-9)
+    np.testing.assert_allclose(s.means, z, atol=1e-9)
+    for t in range(T):
+        own = slice(t * k, (t + 1) * k)
+        np.testing.assert_allclose(s.covs[t], cov[own, own], atol=1e-9)
+    assert f.log_likelihood == s.log_likelihood == pytest.approx(log_p, rel=1e-9)
 
 
 # Emissions -----------------------------------------------------------------------------------
@@ -685,8 +753,16 @@ def test_symbols_outside_the_alphabet():
 ONE = HMM(np.ones(1), np.ones((1, 1)), CategoricalEmission(np.full((1, 2), 0.5)))
 COUNTS = ONE._replace(emission=PoissonEmission(np.ones((1, 1))))
 NORMAL = ONE._replace(emission=GaussianEmission(np.zeros((1, 1)), np.ones((1, 1)), np.ones(1)))
+CHAIN = GaussianChain([0.0], *[np.ones((1, 1))] * 5)
 
 BAD_CALLS = [
+    (lambda: kalman_filter(CHAIN, [[np.nan]]), "contains NaN"),
+    (lambda: kalman_filter(CHAIN, np.ones((3, 2))), "X must have 1 columns, one for each row of C"),
+    (lambda: kalman_filter(CHAIN._replace(C=np.ones((1, 2))), [[1.0]]), "C must have 1 columns"),
+    (lambda: kalman_filter(CHAIN._replace(R=np.eye(2)), [[1.0]]), r"R must be of shape \(1, 1\)"),
+    (lambda: kalman_filter(CHAIN._replace(cov=[[0.0]]), [[1.0]]), "cov must be positive definite"),
+    (lambda: kalman_smoother(CHAIN._replace(A=np.eye(2)), [[1.0]]), r"A must be of shape \(1, 1"),
+    (lambda: kalman_smoother(CHAIN._replace(W=[[-1.0]]), [[1.0]]), "W must be positive definite"),
     (lambda: expected_counts(ONE, [0, 2]), "symbols, whole numbers from 0 to 1, or -1"),
     (lambda: expected_counts(ONE, [0, -2]), "symbols, whole numbers from 0 to 1, or -1"),
     (lambda: expected_counts(ONE, [0.0, 1.0]), "symbols, whole numbers"),
