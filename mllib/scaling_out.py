@@ -9,15 +9,21 @@ import math
 import os
 import signal
 import sys
+from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
-from mllib.core.arrays import check_array, check_vector
-from mllib.core.scalars import check_scalar
+from mllib.core.arrays import check_array, check_sample_weight, check_vector
+from mllib.core.chunks import as_passes, chunk_parts, reduce_chunks
+from mllib.core.scalars import check_callable, check_scalar
 
 __all__ = [
+    "ChunkedObjective",
     "CountingWorkers",
+    "LossSums",
     "Needs",
     "RawSums",
     "Schedule",
@@ -25,6 +31,7 @@ __all__ = [
     "States",
     "best_workers",
     "greedy_schedule",
+    "logistic_sums",
     "merge_error_bound",
     "needs",
     "raw_sums",
@@ -44,6 +51,25 @@ class States(NamedTuple):
 
     state: tuple  #: number of the state of each data set, in the order of first occurrence
     answers: tuple  #: one tuple of fits for each state, the fit with each addition
+
+
+@dataclass(frozen=True)
+class LossSums:
+    """What a set of examples adds to an objective at one w; ``+`` joins two sets."""
+
+    n: float  #: examples, or the sum of their weights
+    value: float  #: sum of their losses
+    gradient: np.ndarray  #: sum of the gradients of these, shape (d,)
+    hessian: np.ndarray  #: sum of their Hessians, shape (d, d)
+
+    def __add__(self, other):
+        """Return the sums over the examples of both."""
+        return LossSums(
+            self.n + other.n,
+            self.value + other.value,
+            self.gradient + other.gradient,
+            self.hessian + other.hessian,
+        )
 
 
 class RawSums(NamedTuple):
@@ -100,6 +126,89 @@ def states(fit, data_sets, additions):
         answers = tuple(fit(A + C) for C in additions)
         found.append(number.setdefault(answers, len(number)))
     return States(tuple(found), tuple(number))
+
+
+# Functions: objectives that are sums ---------------------------------------------------------
+
+
+def logistic_sums(chunk, w):
+    """Return the cross-entropy of a chunk at w, its gradient and its Hessian: LossSums.
+
+    A chunk is (X, y) or (X, y, sample_weight), X of shape (n, d) with a column of ones for an
+    offset, labels 0 and 1; w has shape (d,). Book: scaling-out-gradient, logistic-regression-irls.
+
+    >>> logistic_sums(([[1.0], [1.0]], [1, 1]), [0.0]).gradient
+    array([-1.])
+    """
+    X, y, s = chunk_parts(chunk, ("X", "y", "sample_weight"), 2)
+    X = check_array(X)
+    y = check_vector(y, "y", length=len(X))
+    if not ((y == 0) | (y == 1)).all():
+        raise ValueError("y must hold only 0 and 1: turn labels -1 and +1 into (y + 1)/2.")
+    w = check_vector(w, "w", length=X.shape[1])
+    s = check_sample_weight(s, len(X), ones=True, chunk=True)
+    sign = 1 - 2 * y
+    a = sign * (X @ w)
+    q = expit(a)  # the probability of the other label
+    B = np.sqrt(s * q * expit(-a))[:, None] * X
+    return LossSums(float(s.sum()), float(s @ np.logaddexp(0, a)), X.T @ (s * sign * q), B.T @ B)
+
+
+class ChunkedObjective:
+    """F(w) = sum of the losses of all examples + sum_j lam_j w_j^2 / 2, from passes over chunks.
+
+    Its methods ``value``, ``gradient`` and ``hessian`` take a w of shape (d,), and serve any method
+    that asks for nothing else, such as ``mllib.optimization.newton``. Each point costs one pass;
+    the sums of the last one are kept.
+
+    Book: scaling-out-gradient.
+
+    Parameters
+    ----------
+    sums : callable
+        ``sums(chunk, w)`` returns the LossSums of a chunk, as `logistic_sums` does; picklable if
+        ``workers`` is an int above 1.
+    chunks : sequence of chunks, or function that returns an iterator over them
+    lam : float or array of shape (d,); penalty of each weight, at least 0; give the offset a 0
+    workers : see ``mllib.core``
+
+    Attributes
+    ----------
+    passes : int; how often the chunks have been read
+
+    Examples
+    --------
+    >>> F = ChunkedObjective(logistic_sums, [([[1.0]], [0]), ([[1.0], [1.0]], [1, 1])])
+    >>> F.gradient([0.0]), F.hessian([0.0]), F.passes
+    (array([-0.5]), array([[0.75]]), 1)
+    """
+
+    def __init__(self, sums, chunks, *, lam=0.0, workers=1):
+        self.sums, self.again = check_callable(sums, "sums"), as_passes(chunks)
+        self.lam, self.workers = check_vector(np.atleast_1d(lam), "lam"), workers
+        if (self.lam < 0).any():
+            raise ValueError("lam must be at least 0, for each weight.")
+        self.passes, self._last = 0, (None, None)
+
+    def at(self, w):
+        """Return the LossSums of all chunks at w: one pass, unless w was asked for last."""
+        w = check_vector(w, "w")
+        if self._last[0] != w.tobytes():
+            total = reduce_chunks(partial(self.sums, w=w), self.again(), self.workers)
+            self._last, self.passes = (w.tobytes(), total.value), self.passes + 1
+        return self._last[1]
+
+    def value(self, w):
+        """Return F(w)."""
+        return self.at(w).value + float(np.sum(self.lam * np.square(w))) / 2
+
+    def gradient(self, w):
+        """Return grad F(w), shape (d,)."""
+        return self.at(w).gradient + self.lam * np.asarray(w)
+
+    def hessian(self, w):
+        """Return the Hessian of F at w, shape (d, d)."""
+        return self.at(w).hessian + np.diag(self.lam * np.ones(len(w)))
 
 
 # Functions: sums and their rounding ----------------------------------------------------------
@@ -261,8 +370,9 @@ class SimulatedChunk:
 
     A chunk as ``mllib.core.chunks`` takes it, a function without arguments; it can travel to other
     processes and machines, where the rows are made. ``number`` and ``seed`` decide all rows,
-    ``noise`` is a standard deviation. To try what an engine does about it, the first reading of a
-    chunk with a ``fault``, a path, leaves a file there and kills the process that reads.
+    ``noise`` is a standard deviation. A ``fault`` kills the process that reads, to see what an
+    engine does about it: every such process if it is True, the first if it is a path, where a file
+    is left.
 
     >>> X, y = SimulatedChunk(0, 5, [1.0, 2.0], noise=0.0)()
     >>> X.shape, bool(np.allclose(y, X @ [1.0, 2.0]))
@@ -275,9 +385,11 @@ class SimulatedChunk:
 
     def __call__(self):
         """Return X of shape (rows, d) and y of shape (rows,)."""
-        if self.fault is not None and not os.path.exists(self.fault):
-            open(self.fault, "x").close()
-            os.kill(os.getpid(), signal.SIGKILL)
+        always = self.fault is True
+        if always or (self.fault is not None and not os.path.exists(self.fault)):
+            if not always:
+                open(self.fault, "x").close()
+            os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))  # not on Windows
         rng = np.random.default_rng([self.seed, self.number])
         X = rng.standard_normal((self.rows, len(self.w)))
         return X, X @ self.w + self.noise * rng.standard_normal(self.rows)

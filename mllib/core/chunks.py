@@ -75,8 +75,9 @@ class ColumnMoments:
 class ChunkError(ValueError):
     """Raised after all chunks are read if some of them could not be used.
 
-    ``failures`` holds the error of each bad chunk by its number, counted from 0; ``total`` is the
-    Total of all others, to which the statistics of mended chunks may be added.
+    ``failures`` holds the error of each bad chunk by its number, counted from 0; where no worker
+    lived to return one, its cause is the engine's. ``total`` is the Total of all others, to which
+    the statistics of mended chunks may be added.
     """
 
     def __init__(self, message, failures=None, total=None):
@@ -112,8 +113,10 @@ def tree_sum(values, merge=operator.add):
 def reduce_chunks(statistic, chunks, workers=1, *, merge=operator.add, in_flight=None):
     """Return the sum of ``statistic(chunk)`` over all chunks.
 
-    The chunks are read one after the other as workers become free. A chunk that cannot be used
-    does not end the work: the others are summed, and a ChunkError names it.
+    The chunks are read one after the other as workers become free. A chunk that cannot be used, or
+    that kills every worker which reads it, does not end the work: the others are summed, and a
+    ChunkError names it. (With ``workers=1`` the reader is this process, and a pool's own ``map``
+    ends with its first dead worker.)
 
     Parameters
     ----------
@@ -156,7 +159,8 @@ def reduce_chunks(statistic, chunks, workers=1, *, merge=operator.add, in_flight
 
     if not hasattr(chunks, "__iter__"):
         raise ValueError(f"chunks must be an iterable of chunks, got {type(chunks).__name__}.")
-    outcomes = stream_over(_Statistic(statistic), chunks, workers, in_flight=in_flight)
+    task = _Statistic(statistic)
+    outcomes = stream_over(task, chunks, workers, in_flight=in_flight, lost=_lost)
     with _one_thread():
         value = tree_sum(good(outcomes), merge)
     columns = (first[1].width, first[1].names) if first else (None, None)
@@ -182,6 +186,13 @@ class _Outcome(NamedTuple):
     width: int | None
     names: np.ndarray | None
     error: Exception | None
+
+
+def _lost(error):
+    """Return the outcome of a chunk from which no worker came back; the error says how."""
+    reason = RuntimeError(f"no worker returned its statistic ({type(error).__name__})")
+    reason.__cause__ = error
+    return _Outcome(None, None, None, reason)
 
 
 @cache

@@ -5,6 +5,7 @@ import signal
 from collections import deque
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from itertools import islice
 
 from mllib.core.scalars import check_scalar
@@ -49,7 +50,7 @@ def map_over(function, items, workers=1):
     if workers == 1:
         return [function(item) for item in items]
     if callable(workers):
-        return list(_settled(workers(function, items)))
+        return list(_settled(workers, function, items))
     pool = _processes(workers)
     try:
         return list(pool.map(function, items, chunksize=max(1, len(items) // (4 * workers))))
@@ -57,13 +58,13 @@ def map_over(function, items, workers=1):
         _stop(pool)
 
 
-def stream_over(function, items, workers=1, *, in_flight=None):
+def stream_over(function, items, workers=1, *, in_flight=None, lost=None):
     """Yield ``function(item)`` in the order of the items, which are read only as they are needed.
 
     Parameters
     ----------
     function, workers
-        As in ``map_over``; what a killed process had to do is done again, up to three times.
+        As in ``map_over``; what a killed process had to do is done again, the fourth time alone.
     items : iterable
         May be endless.
     in_flight : int, optional
@@ -71,6 +72,9 @@ def stream_over(function, items, workers=1, *, in_flight=None):
         worker behind it, so that one slow item keeps nobody waiting. A map-like callable
         gets the items in groups of this size; by default a list or tuple whole, since it is in
         memory anyway, and 32 items at a time of any other iterable.
+    lost : callable, optional
+        ``lost(error)`` is yielded for an item that kills its process even when it is tried alone,
+        or whose future fails even then; by default the error is raised.
 
     Yields
     ------
@@ -84,45 +88,77 @@ def stream_over(function, items, workers=1, *, in_flight=None):
     items = iter(items)
     if callable(workers):
         while group := list(islice(items, at_most)):
-            yield from _settled(workers(function, group))
+            yield from _settled(workers, function, group, lost)
     elif workers == 1:
         yield from map(function, items)
     else:
-        yield from _on_processes(function, items, workers, at_most)
+        yield from _on_processes(function, items, workers, at_most, lost or _raised)
 
 
-def _on_processes(function, items, workers, at_most):
-    """Yield the results of processes in order; where one is killed, new ones do its work again."""
-    pool, tasks, lost = _processes(workers), deque(), 0  # tasks: [item, future]
+def _on_processes(function, items, workers, at_most, lost):
+    """Yield the results of processes in order; where one is killed, new ones do its work again.
+
+    All processes end with it, and nobody knows whose item it was: after three times without a
+    result those at work are tried one at a time, and the item that kills its process then is lost.
+    """
+    pool, tasks, deaths, alone = _processes(workers), deque(), 0, 0  # tasks: [item, future]
     try:
         while True:
+            for item in islice(items, at_most - len(tasks)):
+                tasks.append([item, None])
+            if not tasks:
+                return
             try:
-                for item in islice(items, at_most - len(tasks)):
-                    tasks.append([item, None])
-                for task in tasks:
+                for task in islice(tasks, 1 if alone else None):
                     task[1] = task[1] or pool.submit(function, task[0])
-                if not tasks:
-                    return
-                result, lost = tasks[0][1].result(), 0
-            except BrokenProcessPool:
-                lost += 1
-                if lost == 4:
-                    raise
-                pool = _processes(workers)
+                result, deaths = tasks[0][1].result(), 0
+            except BrokenProcessPool as error:
+                pool, deaths = _processes(workers), deaths + 1
                 for task in tasks:
                     task[1] = None
-                continue
+                if not alone:
+                    alone = len(tasks) if deaths == 3 else 0
+                    continue
+                result, deaths, alone = lost(error), 0, 1
             tasks.popleft()
+            alone = max(0, alone - 1)
             yield result
     finally:
         _stop(pool)
 
 
-def _settled(results):
-    """Yield the results of a map-like callable; futures are waited for."""
-    for a in results:
-        future = callable(getattr(a, "result", None)) and callable(getattr(a, "done", None))
-        yield a.result() if future else a
+def _raised(error):
+    raise error
+
+
+def _settled(workers, function, items, lost=None):
+    """Yield the results of a map-like callable; its futures, a list, are waited for."""
+    answers = workers(function, items)
+    for i, a in enumerate(answers):
+        if not (callable(getattr(a, "result", None)) and callable(getattr(a, "done", None))):
+            yield a
+            continue
+        try:
+            result = a.result()
+        except Exception:
+            if lost is None:
+                raise
+            result = _alone(workers, function, items[i], answers, lost)
+        yield result
+
+
+def _alone(workers, function, item, answers, lost):
+    """Return the result of an item, tried again when all others are done.
+
+    A worker that dies takes with it what else it was given, so that the item may be innocent.
+    """
+    for other in answers if isinstance(answers, list) else ():
+        other.exception()
+    (again,) = workers(partial(function), [item])  # an engine that keeps answers has none to this
+    try:
+        return again.result()
+    except Exception as error:
+        return lost(error)
 
 
 def _processes(workers):

@@ -6,6 +6,8 @@ import subprocess
 import sys
 import textwrap
 import time
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
 
@@ -110,6 +112,59 @@ def test_the_work_of_a_killed_worker_is_done_again(tmp_path):
     items = [(i, str(tmp_path)) for i in range(12)]
     assert list(stream_over(die_once, items, 2)) == [10 * i for i in range(12)]
     assert (tmp_path / "died").exists()
+
+
+def die_at_five(number):
+    """Kill every process that runs this with 5, while its neighbours are still at work."""
+    if number == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(0.05)
+    return number * 10
+
+
+def test_an_item_that_kills_every_process_is_lost_and_no_other():
+    found = list(stream_over(die_at_five, range(12), 2, lost=lambda error: type(error).__name__))
+    assert found == [10 * i if i != 5 else "BrokenProcessPool" for i in range(12)]
+    with pytest.raises(BrokenProcessPool):
+        list(stream_over(die_at_five, range(12), 2))
+
+
+def test_a_future_that_failed_beside_another_is_tried_again_alone():
+    calls = []
+
+    def engine(function, items):
+        """Item 5 kills its worker, which was also given item 6."""
+        calls.append(list(items))
+        futures = [Future() for _ in items]
+        for item, future in zip(items, futures):
+            if item == 5 or (item == 6 and len(items) > 1):
+                future.set_exception(OSError(f"dead at {item}"))
+            else:
+                future.set_result(function(item))
+        return futures
+
+    found = list(stream_over(square, list(range(9)), engine, lost=str))
+    assert found == [0, 1, 4, 9, 16, "dead at 5", 36, 49, 64]
+    assert calls == [list(range(9)), [5], [6]]
+    with pytest.raises(OSError, match="dead at 5"):
+        list(stream_over(square, list(range(9)), engine))
+
+
+def wait_for_four(item):
+    """Item 0 waits until the four behind it have begun; whether they did in half a minute."""
+    number, folder = item
+    (Path(folder) / str(number)).touch()
+    end = time.monotonic() + 30
+    while number == 0 and len(list(Path(folder).iterdir())) < 5:
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def test_two_items_for_each_process_are_begun_behind_a_slow_one(tmp_path):
+    items = [(i, str(tmp_path)) for i in range(9)]
+    assert all(stream_over(wait_for_four, items, 2))
 
 
 def test_an_interrupt_ends_all_workers(tmp_path):

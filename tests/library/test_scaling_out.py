@@ -17,14 +17,18 @@ from mllib.bias_variance import FixedDesign, decompose
 from mllib.core.chunks import ChunkError, column_moments, reduce_chunks, tree_sum
 from mllib.discriminant_analysis import LinearDiscriminantAnalysis
 from mllib.estimation import mc_bias_variance
-from mllib.least_squares import LinearRegression
+from mllib.least_squares import LinearRegression, solve_statistics
+from mllib.logistic_regression import cross_entropy, fit_irls, gradient, hessian
 from mllib.mixtures_and_em import em_over_chunks, random_start
+from mllib.optimization import newton
 from mllib.ridge_and_lasso import Ridge
 from mllib.scaling_out import (
+    ChunkedObjective,
     CountingWorkers,
     SimulatedChunk,
     best_workers,
     greedy_schedule,
+    logistic_sums,
     merge_error_bound,
     needs,
     raw_sums,
@@ -53,6 +57,72 @@ def test_states_of_known_fits():
     for bad in (([], [()]), (sets, [])):
         with pytest.raises(ValueError, match="must each hold at least one"):
             states(max, *bad)
+
+
+# Objectives that are sums --------------------------------------------------------------------
+
+
+def labelled(seed=0, n=60):
+    """Rows with a column of ones, labels drawn from a logistic model, weights, some of them 0."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([np.ones(n), rng.standard_normal((n, 2))])
+    y = (rng.random(n) < 1 / (1 + np.exp(-X @ W))).astype(float)
+    return X, y, rng.integers(0, 3, n) * 0.7
+
+
+def test_sums_of_losses_are_those_of_logistic_regression():
+    X, y, s = labelled()
+    w = np.array([0.3, -1.0, 2.0])
+    s[10:25] = 0  # a chunk that does not count
+    cut = [slice(0, 10), slice(10, 25), slice(25, 60)]
+    for weights in (s, np.ones(60)):
+        total = sum_of([logistic_sums((X[i], y[i], weights[i]), w) for i in cut])
+        assert math.isclose(total.n, weights.sum())
+        assert math.isclose(total.value, cross_entropy(w, X, y, weights), rel_tol=1e-12)
+        np.testing.assert_allclose(total.gradient, gradient(w, X, y, weights), rtol=1e-10)
+        np.testing.assert_allclose(total.hessian, hessian(w, X, weights), rtol=1e-10)
+    assert logistic_sums((X, y), w).value == logistic_sums((X, y, np.ones(60)), w).value
+
+
+def sum_of(parts):
+    return parts[0] + parts[1] + parts[2]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_logistic_regression_from_chunks_is_that_of_all_rows(workers):
+    X, y, _ = labelled(1)
+    parts, lam = [(X[i : i + 20], y[i : i + 20]) for i in (0, 20, 40)], np.array([0.0, 2.0, 0.5])
+    F = ChunkedObjective(logistic_sums, parts, lam=lam, workers=workers)
+    run = newton(F.value, F.gradient, F.hessian, np.zeros(3), line_search=True, tol=1e-6)
+    np.testing.assert_allclose(run.z, fit_irls(X, y, lam=lam).w, rtol=1e-5)
+    assert math.isclose(F.value(run.z), cross_entropy(run.z, X, y) + lam @ run.z**2 / 2)
+
+
+def test_an_objective_reads_its_chunks_once_for_each_point():
+    X, y, _ = labelled(2)
+    team = CountingWorkers(2, len)
+    F = ChunkedObjective(logistic_sums, lambda: iter([(X, y), (X[:5], y[:5])]), workers=team)
+    for w in (np.zeros(3), np.zeros(3), np.ones(3)):
+        F.value(w), F.gradient(w), F.hessian(w)
+    assert F.passes == 2
+    assert len(team.costs) == 4
+    assert F.at(W).n == 65
+
+
+def test_objectives_refuse_what_they_cannot_use():
+    X, y, _ = labelled(3)
+    with pytest.raises(ValueError, match="y must hold only 0 and 1"):
+        logistic_sums((X, y + 1), W)
+    with pytest.raises(ValueError, match="w must have 3 entries"):
+        logistic_sums((X, y), W[:2])
+    with pytest.raises(ValueError, match="lam must be at least 0"):
+        ChunkedObjective(logistic_sums, [(X, y)], lam=-1.0)
+    with pytest.raises(ValueError, match="once per iteration"):
+        ChunkedObjective(logistic_sums, iter([(X, y)]))
+    with pytest.raises(ValueError, match="sums must be a function"):
+        ChunkedObjective(3, [(X, y)])
+    with pytest.raises(ChunkError, match="chunk 1: y must hold only"):
+        ChunkedObjective(logistic_sums, [(X, y), (X, y + 1)]).value(W)
 
 
 # Merging -------------------------------------------------------------------------------------
@@ -128,6 +198,10 @@ def test_needs_are_counted():
     plan = needs(10**9, 101, 10**4, machines=100, chunk_rows=10**5)
     assert plan == (80_000, 80_800_000, 808 * 10**9, 808 * 10**7, 10_000, 7, 99 * 80_000, 8 * 10**8)
     assert needs(5, 1, 1, machines=1, chunk_rows=10).chunk == 40
+    half = needs(10**9, 101, 10**4, machines=100, chunk_rows=10**5, size=4)
+    for name in ("statistic", "chunk", "data", "per_machine", "moved", "unmerged"):
+        assert 2 * getattr(half, name) == getattr(plan, name)
+    assert (half.chunks, half.rounds) == (plan.chunks, plan.rounds)
 
 
 def test_bad_arguments_are_named():
@@ -169,6 +243,23 @@ def test_a_cluster_gives_the_same_bits_also_after_a_worker_was_killed(client, tm
     assert mark.exists()
     assert other.coef_.tobytes() == one.coef_.tobytes()
     assert other.sigma2_ == one.sigma2_
+
+
+def test_a_chunk_that_kills_every_process_is_named_and_the_others_are_kept():
+    deadly = chunks()
+    deadly[7] = SimulatedChunk(7, 400, W, fault=True)
+    with pytest.raises(ChunkError, match=r"chunk 7: no worker returned .* \(Broken") as caught:
+        LinearRegression().fit_chunks(deadly, workers=2)
+    assert list(caught.value.failures) == [7]
+    assert caught.value.total.chunks == 11
+    rest = LinearRegression().fit_chunks(chunks()[:7] + chunks()[8:])
+    assert solve_statistics(caught.value.total.value).w.tobytes() == rest.coef_.tobytes()
+
+
+def test_simulated_rows_follow_the_model_and_the_seed():
+    X, y = SimulatedChunk(0, 20, W, noise=0.0)()
+    np.testing.assert_allclose(y, X @ W)
+    assert (X != SimulatedChunk(0, 20, W, seed=1)()[0]).all()
 
 
 def test_a_cluster_names_bad_chunks_and_keeps_the_others(client):
