@@ -6,6 +6,7 @@ Chapter: Sequences and graphs, *Bayesian networks*. Main references: Pearl (1988
 
 import heapq
 import itertools
+from math import prod
 from operator import index
 from typing import NamedTuple
 
@@ -14,12 +15,13 @@ from scipy.special import betaln, gammaln
 
 from mllib.core.arrays import as_array, check_sample_weight
 from mllib.core.numerics import safe_log
-from mllib.core.scalars import check_count, check_rng, check_scalar
+from mllib.core.scalars import check_count, check_positive, check_rng, check_scalar
 
 __all__ = [
     "BayesNet",
     "Elimination",
     "Factor",
+    "Marginals",
     "ancestors",
     "bayes_net",
     "children",
@@ -29,7 +31,10 @@ __all__ = [
     "eliminate",
     "elimination_order",
     "family_counts",
+    "full_conditional",
+    "gibbs",
     "hmm_network",
+    "intervene",
     "joint_table",
     "log_evidence",
     "log_likelihood",
@@ -41,6 +46,7 @@ __all__ = [
     "sample",
     "skeleton",
     "sum_out",
+    "sum_product",
     "topological_order",
     "v_structures",
 ]
@@ -71,6 +77,13 @@ class Elimination(NamedTuple):
     evidence: float  #: p(evidence)
     order: tuple  #: names of the nodes summed out, in that order
     largest: int  #: entries of the largest product formed
+
+
+class Marginals(NamedTuple):
+    """The posteriors of all nodes."""
+
+    posterior: tuple  #: p(x_t | evidence) for each node t, in the order of the names
+    evidence: float  #: p(evidence)
 
 
 # Functions: graphs ---------------------------------------------------------------------------
@@ -177,10 +190,15 @@ def connected(parents, x, given=()):
     ([0, 1], [0, 2])
     """
     parents = _check_parents(parents)
-    n, below = len(parents), children(parents)
-    x, given = _nodes(x, n, "x"), _nodes(given, n, "given")
+    x, given = _nodes(x, len(parents), "x"), _nodes(given, len(parents), "given")
     if x & given:
         raise ValueError("x and given must have no node in common.")
+    return _reach(parents, x, given)
+
+
+def _reach(parents, x, given):
+    """Return the ends of active walks from the set x, given a set without a node of x."""
+    below = children(parents)
     seen, todo = set(), [(t, "up") for t in x]  # "up": entered against an arrow, or a start
     while todo:
         t, way = todo.pop()
@@ -212,10 +230,11 @@ def d_separated(parents, x, y, given=()):
     True
     """
     parents = _check_parents(parents)
-    x, y = _nodes(x, len(parents), "x"), _nodes(y, len(parents), "y")
-    if (x | _nodes(given, len(parents), "given")) & y or not x or not y:
+    sets = zip((x, y, given), ("x", "y", "given"))
+    x, y, given = (_nodes(nodes, len(parents), name) for nodes, name in sets)
+    if x & y or x & given or y & given or not x or not y:
         raise ValueError("x, y and given must have no node in common, x and y at least one each.")
-    return not connected(parents, x, given) & y
+    return not _reach(parents, x, given) & y
 
 
 def markov_blanket(parents, t):
@@ -357,8 +376,24 @@ def _number(net, name, argument):
         ) from None
 
 
+def _held(net, values, argument):
+    """Return {number: value} for {name: value}, and refuse names or values that net has not."""
+    given = {}
+    for name, value in (values or {}).items():
+        t = _number(net, name, argument)
+        high = net.tables[t].shape[-1] - 1
+        given[t] = check_scalar(value, f"the value of {name}", low=0, high=high, integer=True)
+    return given
+
+
+def _sure(net, t, value):
+    """Return the law of node t that gives a value the probability 1."""
+    table = net.tables[t]
+    return np.eye(table.shape[-1], dtype=int)[value].astype(table.dtype)
+
+
 def _factors(net):
-    return [Factor((*pa, t), table) for t, (pa, table) in enumerate(zip(*net[:2]))]
+    return [Factor((*pa, t), table) for t, (pa, table) in enumerate(zip(net.parents, net.tables))]
 
 
 def multiply(first, second):
@@ -393,6 +428,28 @@ def joint_table(net):
     return _product(_factors(net))[0].values
 
 
+def intervene(net, values):
+    """Return the network after somebody has set nodes, do(x_t = k) for each name: value.
+
+    A node that is set loses its parents and its table; the other tables stay. So the law is their
+    product on the rows with these values, and 0 elsewhere. That this is what would happen is an
+    assumption about the world: that the arrows are causes.
+
+    Book: bayesian-networks-intervention. Pearl (2009), section 1.3.
+
+    Examples
+    --------
+    >>> net = bayes_net({"A": (), "B": ("A",)}, {"A": [0.4, 0.6], "B": [[1, 0], [0.5, 0.5]]})
+    >>> joint_table(intervene(net, {"B": 1}))
+    array([[0. , 0.4],
+           [0. , 0.6]])
+    """
+    parents, tables = list(net.parents), list(net.tables)
+    for t, value in _held(net, values, "values").items():
+        parents[t], tables[t] = (), _sure(net, t, value)
+    return BayesNet(tuple(parents), tuple(tables), net.names)
+
+
 def _check_rows(X, sizes, name="X"):
     X = as_array(X, name)
     if X.ndim != 2 or X.shape[1] != len(sizes):
@@ -418,25 +475,15 @@ def log_likelihood(net, X):
     return float(
         sum(
             safe_log(table[tuple(X[:, (*pa, t)].T)].astype(np.float64)).sum()
-            for t, (pa, table) in enumerate(zip(*net[:2]))
+            for t, (pa, table) in enumerate(zip(net.parents, net.tables))
         )
     )
 
 
-def sample(net, n, rng):
-    """Draw n rows: each node after its parents, from the row of its table that they choose."""
-    check_count(n, "n")
-    check_rng(rng)
-    X = np.zeros((n, len(net.names)), dtype=np.int64)
-    for t in topological_order(net.parents):
-        rows = net.tables[t][tuple(X[:, p] for p in net.parents[t])].astype(np.float64)
-        heights = np.cumsum(np.broadcast_to(rows, (n, rows.shape[-1])), axis=1)
-        X[:, t] = (rng.random(n)[:, None] >= heights[:, :-1]).sum(axis=1)
-    return X
-
-
 def elimination_order(factors, nodes):
-    """Return an order of the nodes in which each next one makes the smallest new factor.
+    """Return an order of the nodes in which each next one makes a factor of the fewest variables.
+
+    Ties go to the lowest number. The fewest variables need not make the smallest table.
 
     ``factors`` are the sets of variables of the factors, ``nodes`` the nodes to be summed out.
 
@@ -470,7 +517,7 @@ def eliminate(net, query, evidence=None, order=None):
     net : BayesNet
     query : name or tuple of names
     evidence : dict of name -> value, optional; values counted from 0
-    order : sequence of names, optional; in which to sum out; the next smallest factor by default
+    order : sequence of names, optional; in which to sum out; see elimination_order for the default
 
     Examples
     --------
@@ -479,11 +526,8 @@ def eliminate(net, query, evidence=None, order=None):
     array([0.66666667, 0.33333333])
     """
     names = query if isinstance(query, (tuple, list)) else (query,)
-    query, given = [_number(net, name, "query") for name in names], {}
-    for name, value in (evidence or {}).items():
-        t = _number(net, name, "evidence")
-        high = net.tables[t].shape[-1] - 1
-        given[t] = check_scalar(value, f"the value of {name}", low=0, high=high, integer=True)
+    query = [_number(net, name, "query") for name in names]
+    given = _held(net, evidence, "evidence")
     if set(query) & set(given) or len(set(query)) < len(query) or not query:
         raise ValueError("query must name different nodes, at least one, none of them in evidence.")
     hidden = set(range(len(net.names))) - set(query) - set(given)
@@ -497,15 +541,19 @@ def eliminate(net, query, evidence=None, order=None):
     factors, sizes = _sum_out_all(factors, order)
     product, size = _product(factors)
     evidence_probability = product.values.sum()
-    lowest = 1e-290 if isinstance(evidence_probability, float) else 0  # of fractions, any will do
-    if evidence_probability <= lowest:
+    _check_possible(evidence_probability)
+    values = product.values.transpose(np.argsort(np.argsort(query)))
+    names, largest = tuple(net.names[t] for t in order), max([*sizes, size])
+    return Elimination(values / evidence_probability, evidence_probability, names, largest)
+
+
+def _check_possible(evidence):
+    """Refuse evidence of probability 0, or too rare for floats; of fractions, any will do."""
+    if evidence <= (1e-290 if isinstance(evidence, float) else 0):
         raise ValueError(
             "evidence must have a positive probability; under this network it is impossible, or "
             "below 1e-290, where float64 ends: then use tables of fractions."
         )
-    values = product.values.transpose(np.argsort(np.argsort(query)))
-    names, largest = tuple(net.names[t] for t in order), max([*sizes, size])
-    return Elimination(values / evidence_probability, evidence_probability, names, largest)
 
 
 def _sum_out_all(factors, order):
@@ -530,6 +578,136 @@ def _restrict(factor, given):
     index = tuple(given.get(t, slice(None)) for t in factor.nodes)
     rest = tuple(t for t in factor.nodes if t not in given)
     return Factor(rest, np.asarray(factor.values[index]))
+
+
+def sum_product(net, evidence=None):
+    """Return the posteriors of all nodes of a tree: one pass of messages up it, one down.
+
+    Each node has at most one parent. A forest will do: its trees are independent.
+
+    Book: bayesian-networks-sum-product. Pearl (1988), section 4.2.
+
+    Parameters
+    ----------
+    net : BayesNet
+    evidence : dict of name -> value, optional; values counted from 0
+
+    Examples
+    --------
+    >>> net = bayes_net({"A": (), "B": ("A",)}, {"A": [0.5, 0.5], "B": [[1, 0], [0.5, 0.5]]})
+    >>> sum_product(net, {"B": 0}).posterior[0]
+    array([0.66666667, 0.33333333])
+    """
+    if any(len(pa) > 1 for pa in net.parents):
+        raise ValueError("net must have at most one parent for each node: otherwise use eliminate.")
+    given = _held(net, evidence, "evidence")
+    fits = [  # 1 for each value of a node that the evidence allows, else 0
+        _sure(net, t, given[t]) if t in given else np.ones(table.shape[-1], table.dtype)
+        for t, table in enumerate(net.tables)
+    ]
+    inside, up, down = _messages(net, fits)
+    chance = prod(up[t] for t, pa in enumerate(net.parents) if not pa)
+    _check_possible(chance)
+    laws = [down[t] * inside[t] for t in range(len(net.names))]
+    return Marginals(tuple(law / law.sum() for law in laws), chance)
+
+
+def _messages(net, fits):
+    """Return up[t] = p(evidence from t downwards | parent), down[t] = p(x_t, evidence elsewhere).
+
+    ``inside[t]`` is p(evidence from t downwards | x_t).
+    """
+    order, below = topological_order(net.parents), children(net.parents)
+    inside, up, down = {}, {}, {}
+    for t in reversed(order):
+        inside[t] = prod((up[s] for s in below[t]), start=fits[t])
+        up[t] = net.tables[t] @ inside[t]  # (eq-bayesian-networks-up)
+    for t in order:
+        down[t] = net.tables[t]
+        for p in net.parents[t]:  # one, or none at a root
+            others = prod((up[s] for s in below[p] if s != t), start=down[p] * fits[p])
+            down[t] = others @ net.tables[t]  # (eq-bayesian-networks-down)
+    return inside, up, down
+
+
+# Functions: sampling -------------------------------------------------------------------------
+
+
+def sample(net, n, rng):
+    """Draw n rows: each node after its parents, from the row of its table that they choose."""
+    check_count(n, "n")
+    check_rng(rng)
+    X = np.zeros((n, len(net.names)), dtype=np.int64)
+    for t in topological_order(net.parents):
+        rows = net.tables[t][tuple(X[:, p] for p in net.parents[t])].astype(np.float64)
+        X[:, t] = _draw(np.broadcast_to(rows, (n, rows.shape[-1])), rng)
+    return X
+
+
+def _draw(p, rng):
+    """Draw a value from each row of probabilities."""
+    heights = np.cumsum(p, axis=1)
+    return (rng.random(len(p))[:, None] >= heights[:, :-1]).sum(axis=1)
+
+
+def full_conditional(net, X, t):
+    """Return p(x_t = k | all other nodes) for each row of X, an array of shape (m, K_t).
+
+    Only the tables of t and of its children depend on x_t, so of the other nodes those of the
+    Markov blanket decide. The column of t in X does not count.
+
+    Book: bayesian-networks-gibbs.
+
+    Parameters
+    ----------
+    net : BayesNet
+    X : array of shape (m, number of nodes); values counted from 0
+    t : name of a node
+
+    Examples
+    --------
+    >>> net = bayes_net([(), (0,)], [[0.5, 0.5], [[0.9, 0.1], [0.3, 0.7]]])
+    >>> full_conditional(net, [[0, 0]], 0)
+    array([[0.75, 0.25]])
+    """
+    t, X = _number(net, t, "t"), _check_rows(X, [table.shape[-1] for table in net.tables])
+    families = [(*pa, s) for s, pa in enumerate(net.parents) if s == t or t in pa]
+    weights = []
+    for k in range(net.tables[t].shape[-1]):
+        X[:, t] = k
+        weights.append(prod(net.tables[f[-1]][tuple(X[:, f].T)] for f in families))
+    weights = np.stack(weights, axis=1)  # (eq-bayesian-networks-full-conditional)
+    total = weights.sum(axis=1, keepdims=True)
+    if (total == 0).any():
+        raise ValueError("X must hold rows that the network gives a positive probability.")
+    return weights / total
+
+
+def gibbs(net, X, n, rng, held=()):
+    """Return the rows of X after n sweeps of Gibbs sampling, each row a chain of its own.
+
+    A sweep draws each node in turn from its law given all others. As n grows, the law of a row
+    tends to that of the network given the held nodes, if no table holds a 0.
+
+    Book: bayesian-networks-gibbs. Geman and Geman (1984).
+
+    Parameters
+    ----------
+    net : BayesNet
+    X : array of shape (m, number of nodes); the starts, values counted from 0
+    n : int; number of sweeps
+    rng : numpy.random.Generator
+    held : sequence of names, optional; the nodes that keep their values, which are the evidence
+    """
+    check_count(n, "n")
+    check_rng(rng)
+    X = _check_rows(X, [table.shape[-1] for table in net.tables])
+    held = {_number(net, name, "held") for name in held}
+    for _ in range(n):
+        for t, name in enumerate(net.names):
+            if t not in held:
+                X[:, t] = _draw(full_conditional(net, X, name).astype(np.float64), rng)
+    return X
 
 
 # Functions: learning -------------------------------------------------------------------------
@@ -591,7 +769,7 @@ def _check_counts(counts):
 
 def _alphas(counts, alpha):
     if not isinstance(alpha, (tuple, list)):
-        check_scalar(alpha, "alpha", low=1e-300)
+        check_positive(alpha, "alpha")
         return [np.full(N.shape, float(alpha)) for N in counts]
     alphas = [
         np.broadcast_to(np.asarray(a, dtype=np.float64), N.shape)

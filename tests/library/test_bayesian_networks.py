@@ -17,7 +17,10 @@ from mllib.bayesian_networks import (
     eliminate,
     elimination_order,
     family_counts,
+    full_conditional,
+    gibbs,
     hmm_network,
+    intervene,
     joint_table,
     log_evidence,
     log_likelihood,
@@ -29,6 +32,7 @@ from mllib.bayesian_networks import (
     sample,
     skeleton,
     sum_out,
+    sum_product,
     topological_order,
     v_structures,
 )
@@ -152,6 +156,18 @@ def test_sets_of_nodes_on_a_larger_graph():
     assert connected(GRAPH, {0, 5}, 2) == {0, 5, 1, 4}
 
 
+def test_sets_are_separated_if_each_pair_is():
+    single = {q: separated_by_definition(GRAPH, *q) for q in queries(6)}
+    several = 0
+    for role in itertools.product("xyz-", repeat=6):
+        x, y, given = (tuple(t for t in range(6) if role[t] == r) for r in "xyz")
+        if x and y:
+            pairs = [single[min(a, b), max(a, b), given] for a in x for b in y]
+            assert d_separated(GRAPH, x, y, given) == all(pairs)
+            several += len(pairs) > 1 and sum(pairs) == len(pairs) - 1
+    assert several > 20  # one connected pair among several
+
+
 def test_the_blanket_screens_a_node_off_and_nothing_smaller_does():
     rng = np.random.default_rng(2)
     for g in all_dags(4):
@@ -231,6 +247,11 @@ def test_order_changes_the_cost_and_not_the_answer():
     assert elimination_order([{0, t} for t in range(1, 4)], {0, 1, 2}) == [1, 2, 0]
 
 
+def test_the_default_order_joins_the_neighbours_of_a_node_that_is_gone():
+    ring = [{0, 2}, {2, 1}, {1, 3}, {3, 0}]  # without 0 it has the edge 2 - 3 more
+    assert elimination_order(ring, {0, 1, 2, 3}) == [0, 1, 2, 3]
+
+
 def test_fractions_stay_exact():
     net = bayes_net(
         {"A": (), "B": ("A",)},
@@ -260,6 +281,80 @@ def test_samples_have_the_law_of_the_network():
     assert np.array_equal(X, sample(net, n, np.random.default_rng(10)))
 
 
+# Interventions, messages, sampling -----------------------------------------------------------
+
+
+def test_an_intervention_divides_by_the_table_and_not_by_the_margin():
+    net = random_net(GRAPH, np.random.default_rng(18), SIZES)
+    p = joint_table(net)
+    for t, k in ((0, 1), (2, 0), (3, 2), (5, 3)):
+        done = joint_table(intervene(net, {t: k}))
+        for x in itertools.product(*map(range, SIZES)):
+            own = net.tables[t][tuple(x[s] for s in (*GRAPH[t], t))]
+            assert done[x] == pytest.approx(p[x] / own if x[t] == k else 0, rel=1e-12)
+    both = intervene(net, {2: 1, 4: 0})
+    assert both.parents == ((), (), (), (2,), (), (2,))
+    assert np.allclose(joint_table(both), joint_table(intervene(intervene(net, {4: 0}), {2: 1})))
+    assert net.parents == tuple(map(tuple, GRAPH))
+
+
+def test_an_intervention_on_fractions_is_exact():
+    net = bayes_net([(1,), ()], [[[F(1, 3), F(2, 3)], [F(1), F(0)]], [F(1, 4), F(3, 4)]])
+    assert joint_table(intervene(net, {0: 1})).tolist() == [[0, 0], [F(1, 4), F(3, 4)]]
+    assert eliminate(intervene(net, {1: 0}), 0).posterior.tolist() == [F(1, 3), F(2, 3)]
+
+
+def test_messages_on_a_forest_give_the_posteriors_of_the_full_joint():
+    forest, sizes = [(2,), (), (1,), (1,), (2,), (6,), ()], [2, 3, 2, 2, 3, 3, 2]
+    net = random_net(forest, np.random.default_rng(19), sizes)
+    p = joint_table(net)
+    for seen in ({}, {1: 2}, {0: 1, 4: 2}, {0: 0, 3: 1, 5: 2}, {2: 1, 6: 0}):
+        found = sum_product(net, seen)
+        part = p.copy()
+        for t, k in seen.items():
+            part[tuple(slice(None) if s != t else np.arange(sizes[t]) != k for s in range(7))] = 0
+        assert found.evidence == pytest.approx(part.sum(), rel=1e-12)
+        for t in range(7):
+            law = part.sum(axis=tuple(s for s in range(7) if s != t)) / part.sum()
+            assert np.allclose(found.posterior[t], law, rtol=1e-12)
+
+
+def test_messages_of_fractions_are_exact_and_rare_evidence_is_refused():
+    halves, table = [F(1, 2), F(1, 2)], [[F(9, 10), F(1, 10)], [F(1, 5), F(4, 5)]]
+    net = bayes_net({"A": (), "B": ("A",)}, {"A": halves, "B": table})
+    found = sum_product(net, {"B": 0})
+    assert [law.tolist() for law in found.posterior] == [[F(9, 11), F(2, 11)], [1, 0]]
+    assert found.evidence == F(11, 20)
+    long = hmm_network(np.ones(1), np.ones((1, 1)), np.array([[0.1, 0.9]]), 310)
+    with pytest.raises(ValueError, match="or below 1e-290"):
+        sum_product(long, {f"x{t}": 0 for t in range(1, 311)})
+
+
+def test_full_conditionals_are_those_of_the_joint():
+    net = random_net(GRAPH, np.random.default_rng(20), SIZES)
+    p = joint_table(net)
+    X = sample(net, 40, np.random.default_rng(21))
+    for t in range(6):
+        found = full_conditional(net, X, t)
+        for x, law in zip(X, found):
+            line = p[tuple(slice(None) if s == t else x[s] for s in range(6))]
+            assert np.allclose(law, line / line.sum(), rtol=1e-12)
+
+
+def test_two_gibbs_sweeps_have_the_law_of_the_two_sweeps():
+    net = random_net([(), (), (0, 1), (2,)], np.random.default_rng(22))
+    p, n = joint_table(net), 20_000
+    for held in ((), (2,), (0, 3)):
+        law = np.zeros(16)
+        law[5] = 1  # all chains start at (0, 1, 0, 1)
+        law = law.reshape(2, 2, 2, 2)
+        for t in 2 * [t for t in range(4) if t not in held]:
+            law = law.sum(axis=t, keepdims=True) * p / p.sum(axis=t, keepdims=True)
+        rows = gibbs(net, np.tile([0, 1, 0, 1], (n, 1)), 2, np.random.default_rng(23), held)
+        share, law = np.bincount(rows @ [8, 4, 2, 1], minlength=16) / n, law.ravel()
+        assert (np.abs(share - law) <= 6 * np.sqrt(law * (1 - law) / n)).all()
+
+
 # Learning ------------------------------------------------------------------------------------
 
 
@@ -286,6 +381,7 @@ def test_tables_are_the_estimates_of_the_chapter_on_estimation():
     X = np.array([[0, 0], [0, 2], [1, 1], [1, 1], [1, 2]])
     counts = family_counts([(), (0,)], [2, 3], X)
     assert np.allclose(relative_tables(counts)[1][1], categorical_mle([0, 2, 1]))
+    assert relative_tables(counts)[0].tolist() == [0.4, 0.6]
     for alpha in (0.5, 1.0):
         mean = dirichlet_posterior(np.full(3, alpha), counts[1][0]).mean
         assert np.allclose(dirichlet_tables(counts, alpha)[1][0], mean)
@@ -346,6 +442,15 @@ def test_a_hidden_markov_model_is_a_network():
         assert np.allclose(found.posterior, gamma[t], rtol=1e-12)
         assert np.log(found.evidence) == pytest.approx(forward(pi, A, log_B).log_likelihood)
     assert found.largest <= 9
+    marginals = sum_product(net, seen)
+    assert np.allclose(marginals.posterior[::2], gamma, rtol=1e-12)
+    assert marginals.evidence == pytest.approx(found.evidence, rel=1e-12)
+    alpha = np.exp(forward(pi, A, log_B).log_alpha)
+    for t in range(1, 6):
+        part = hmm_network(pi, A, e, t)
+        past = {f"x{s}": x[s - 1] for s in range(1, t + 1)}
+        found = eliminate(part, f"z{t}", past, [f"z{s}" for s in range(1, t)])
+        assert np.allclose(found.posterior * found.evidence, alpha[t - 1], rtol=1e-12)
 
 
 # Errors --------------------------------------------------------------------------------------
@@ -379,6 +484,8 @@ def net_of(**tables):
         (lambda: eliminate(net_of(), "A", {"B": 2}), "the value of B must be"),
         (lambda: eliminate(net_of(), "A", order=["A"]), "order must name each node"),
         (lambda: d_separated([(), ()], 0, 0), "x, y and given must have no node"),
+        (lambda: d_separated([(), (), ()], 0, 1, 0), "x, y and given must have no node"),
+        (lambda: d_separated([(), (), ()], 0, 1, 1), "x, y and given must have no node"),
         (lambda: connected([(), ()], 0, 0), "x and given must have no node"),
         (lambda: connected([(), ()], 2), "x must hold node numbers"),
         (lambda: family_counts([()], [2], [[2]]), "column 0 of X must hold values from 0 to 1"),
@@ -389,6 +496,18 @@ def net_of(**tables):
         (lambda: relative_tables((np.array([[1, 1], [0, 0]]),)), "counts of node 0 must hold"),
         (lambda: dirichlet_tables((np.ones(2),), 0), "alpha must be"),
         (lambda: dirichlet_tables((np.ones(2),), ([1, 0],)), "alpha must be positive"),
+        (lambda: intervene(net_of(), {"C": 0}), "values: .C. is no node"),
+        (lambda: intervene(net_of(), {"B": 2}), "the value of B must be"),
+        (lambda: sum_product(net_of(A=[1, 0]), {"B": 1}), "evidence must have a positive prob"),
+        (
+            lambda: sum_product(bayes_net([(), (), (0, 1)], [[1], [1], [[[1]]]])),
+            "net must have at most one parent",
+        ),
+        (lambda: full_conditional(net_of(), [[0, 0]], "C"), "t: .C. is no node"),
+        (lambda: full_conditional(net_of(A=[1, 0]), [[0, 1]], "A"), "a positive probability"),
+        (lambda: gibbs(net_of(), [[0, 0]], 0, np.random.default_rng(0)), "n must be"),
+        (lambda: gibbs(net_of(), [[0, 0]], 1, 0), "rng must be"),
+        (lambda: gibbs(net_of(), [[0]], 1, np.random.default_rng(0)), "X must have shape"),
         (lambda: sum_out(Factor((0,), np.ones(2)), 1), "t must be one of the nodes"),
         (lambda: markov_equivalent([()], [(), ()]), "the same number of nodes"),
     ],
