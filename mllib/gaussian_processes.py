@@ -48,6 +48,7 @@ __all__ = [
     "gp_predict",
     "log_marginal_likelihood",
     "maximise_evidence",
+    "polynomial_evidence",
     "rbf_evidence",
     "sample_functions",
     "sample_prior",
@@ -315,9 +316,38 @@ def rbf_evidence(theta, D, y):
     """
     ell, signal, noise = np.exp(theta)
     scaled = D / ell**2
-    K = signal * np.exp(-0.5 * scaled)
-    fit = _fit(K, y, noise)
-    slopes = evidence_slopes(fit, [K * scaled, K])
+    k = np.exp(-0.5 * scaled)
+    return _scaled_evidence(k, k * scaled, signal, noise, y)
+
+
+def polynomial_evidence(theta, X, y, r=3, c=1.0):
+    """Return the evidence of theta = (log ell, log tau^2, log sigma^2) and its gradient.
+
+    C = tau^2 (c + X X^T / ell^2)^r + sigma^2 I, the power being taken entry by entry.
+
+    Book: gaussian-processes-evidence-gradient.
+
+    Parameters
+    ----------
+    theta, X, y : arrays of shape (3,), (n, d) and (n,)
+    r, c : int, float; see ``polynomial_kernel``
+
+    Examples
+    --------
+    >>> evidence, gradient = polynomial_evidence(np.zeros(3), np.ones((1, 1)), np.array([3.0]), r=1)
+    >>> round(evidence.value, 4), gradient.round(4)
+    (-2.9682, array([-0.6667,  0.6667,  0.3333]))
+    """
+    ell, signal, noise = np.exp(theta)
+    u = X @ X.T / ell**2
+    by_ell = -2 * r * u * (c + u) ** (r - 1)
+    return _scaled_evidence(polynomial_kernel(X, X, r, c, ell), by_ell, signal, noise, y)
+
+
+def _scaled_evidence(k, by_ell, signal, noise, y):
+    """Return evidence and slopes of C = signal k + noise I; by_ell is the slope of k by log ell."""
+    fit = _fit(signal * k, y, noise)
+    slopes = evidence_slopes(fit, [signal * by_ell, signal * k])
     by_noise = 0.5 * (y @ fit.alpha - len(y)) - slopes[1]  # as alpha^T C alpha = y^T alpha
     return fit.evidence, np.append(slopes, by_noise)
 
@@ -509,22 +539,13 @@ class GaussianProcessRegressor(Regressor):
         if self.kernel == "rbf":
             D = squared_distances(X, X)
             return lambda theta: rbf_evidence(theta, D, y)
-        fixed = None if self.kernel == "polynomial" else self._between(X, X, 1.0)
+        if self.kernel == "polynomial":
+            return lambda theta: polynomial_evidence(theta, X, y, self.degree, self.coef0)
+        k = self._between(X, X, 1.0)  # which has no ell
+        flat = np.zeros_like(k)
+        return lambda theta: _scaled_evidence(k, flat, *np.exp(theta[1:]), y)
 
-        def evidence(theta):
-            ell, signal, noise = np.exp(theta)
-            k = fixed if fixed is not None else self._between(X, X, ell)
-            slope = np.zeros_like(k)
-            if self.kernel == "polynomial":
-                inner = X @ X.T / ell**2
-                slope = -2 * self.degree * inner * (self.coef0 + inner) ** (self.degree - 1)
-            fit = _fit(signal * k, y, noise)
-            parts = evidence_slopes(fit, [signal * slope, signal * k])
-            return fit.evidence, np.append(parts, 0.5 * (y @ fit.alpha - len(y)) - parts[1])
-
-        return evidence
-
-    def _climb(self, X, y, start, scales):
+    def _best_summit(self, X, y, start, scales):
         if len(self.bounds) != 2 or not 0 < self.bounds[0] < self.bounds[1]:
             raise ValueError(f"bounds must be two positive numbers, low first, got {self.bounds}.")
         if self.kernel not in ("rbf", "polynomial"):
@@ -557,10 +578,10 @@ class GaussianProcessRegressor(Regressor):
         self.at_bound_, self.n_iter_, self.converged_ = (), 1, True
         with np.errstate(over="ignore", invalid="ignore"):
             if self.optimise:
-                found = self._climb(X, y, found, scales)
+                found = self._best_summit(X, y, found, scales)
             self.ell_, self.signal_, self.noise_ = (float(v) for v in found)
             fit = _finite_fit(_fit(self.signal_ * self._between(X, X, self.ell_), y, self.noise_))
-        self._fit, self.dual_coef_, self.jitter_ = fit, fit.alpha, fit.jitter
+        self._posterior, self.dual_coef_, self.jitter_ = fit, fit.alpha, fit.jitter
         self.log_marginal_likelihood_ = fit.evidence.value
         self.X_fit_, self.n_features_in_ = X, X.shape[1]
         return self
@@ -580,7 +601,7 @@ class GaussianProcessRegressor(Regressor):
         if not return_std:
             return np.einsum("ij,i->j", k_x, self.dual_coef_)
         self._refuse_precomputed("return_std")
-        law = gp_predict(self._fit, k_x, self.signal_ * self._own(X), latent)
+        law = gp_predict(self._posterior, k_x, self.signal_ * self._own(X), latent)
         return law.mean, law.std
 
     def sample_prior(self, X, S, random_state=None):
@@ -595,6 +616,6 @@ class GaussianProcessRegressor(Regressor):
         X = check_features(self, X)
         self._refuse_precomputed("sample_posterior")
         k_x = self.signal_ * self._between(X, self.X_fit_, self.ell_).T
-        cov = gp_covariance(self._fit, k_x, self.signal_ * self._between(X, X, self.ell_))
+        cov = gp_covariance(self._posterior, k_x, self.signal_ * self._between(X, X, self.ell_))
         rng = random_generator(random_state)
         return sample_functions(k_x.T @ self.dual_coef_, (cov + cov.T) / 2, S, rng)

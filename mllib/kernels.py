@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.spatial.distance import cdist
 from scipy.special import gammaln
 
 from mllib.core.arrays import (
@@ -46,6 +47,8 @@ __all__ = [
     "kernel_ridge",
     "kernel_ridge_objective",
     "linear_kernel",
+    "matern_kernel",
+    "periodic_kernel",
     "polynomial_kernel",
     "polynomial_kernel_features",
     "product_kernel",
@@ -186,6 +189,61 @@ def trigonometric_kernel(X, Y):
     """
     X, Y = _check_points(X, Y)
     return 2 * np.pi * np.sinc(2 * (X[:, None] - Y)).sum(axis=2)
+
+
+def periodic_kernel(X, Y, period=1.0, ell=1.0):
+    """Return K_ij = exp(-2 sum_l sin^2(pi t_l / period) / ell^2) with t = x_i - y_j.
+
+    It is the Gaussian kernel of points on a circle of radius 1, one circle for each coordinate.
+
+    Book: gaussian-processes-more-kernels. Rasmussen and Williams (2006), equation 4.31.
+
+    Parameters
+    ----------
+    X, Y : arrays of shape (n, d) and (m, d)
+    period : float
+        In units of the inputs.
+    ell : float
+        Length on the circle, without a unit.
+
+    Examples
+    --------
+    >>> periodic_kernel([[0.0]], [[1.0], [0.5]]).round(4)
+    array([[1.    , 0.1353]])
+    """
+    check_scalar(period, "period", low=0, open_low=True)
+    check_scalar(ell, "ell", low=0, open_low=True)
+    X, Y = _check_points(X, Y)
+    with np.errstate(over="ignore", invalid="ignore"):
+        chords = np.sin(np.pi * (X[:, None] - Y) / period) / ell
+        return _finite_values(np.exp(-2 * (chords**2).sum(axis=2)))
+
+
+def matern_kernel(X, Y, nu=1.5, ell=1.0):
+    """Return K_ij = e^-a (nu = 1/2) or (1 + a) e^-a (nu = 3/2), a = sqrt(2 nu) |x_i - y_j| / ell.
+
+    Book: gaussian-processes-more-kernels. Rasmussen and Williams (2006), equation 4.17.
+
+    Parameters
+    ----------
+    X, Y : arrays of shape (n, d) and (m, d)
+    nu : {0.5, 1.5}
+        Functions drawn from the process have a slope for 1.5, and none for 0.5.
+    ell : float
+        Length in units of the inputs.
+
+    Examples
+    --------
+    >>> matern_kernel([[0.0]], [[2.0]], nu=0.5, ell=2.0).round(4)
+    array([[0.3679]])
+    """
+    if check_scalar(nu, "nu") not in (0.5, 1.5):
+        raise ValueError(f"nu must be 0.5 or 1.5, got {nu:g}.")
+    check_scalar(ell, "ell", low=0, open_low=True)
+    X, Y = _check_points(X, Y)
+    with np.errstate(over="ignore", invalid="ignore"):
+        a = np.sqrt(2 * nu) * cdist(X, Y) / ell
+        return _finite_values((1.0 if nu == 0.5 else 1 + a) * np.exp(-a))
 
 
 def _texts(A, name):

@@ -22,6 +22,7 @@ from mllib.gaussian_processes import (
     gp_predict,
     log_marginal_likelihood,
     maximise_evidence,
+    polynomial_evidence,
     rbf_evidence,
     sample_functions,
     sample_prior,
@@ -185,16 +186,30 @@ def test_slopes_against_differences():
     )
 
 
+@pytest.mark.parametrize(("r", "c"), [(1, 0.0), (2, 0.5), (3, 1.0)])
+def test_slopes_of_the_polynomial_kernel_against_differences(r, c):
+    def value(theta):
+        ell, signal, noise = np.exp(theta)
+        C = signal * (c + X @ X.T / ell**2) ** r + noise * np.eye(12)
+        return multivariate_normal(np.zeros(12), C).logpdf(Y)
+
+    for theta in ([0.7, 0.0, -1.0], [1.5, 1.0, 0.3]):
+        at, gradient = polynomial_evidence(np.array(theta), X, Y, r, c)
+        assert at.value == pytest.approx(value(theta))
+        numeric = numeric_gradient(value, np.array(theta))
+        np.testing.assert_allclose(gradient, numeric, rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("kernel", ["polynomial", "linear", "rbf"])
 def test_the_climb_ends_where_the_slopes_of_each_kernel_vanish(kernel):
-    model = GaussianProcessRegressor(kernel, degree=2).fit(X, Y)
+    model = GaussianProcessRegressor(kernel, degree=2, coef0=0.5).fit(X, Y)
     assert model.converged_
     assert model.n_iter_ >= 1
 
     def value(theta):
         ell, signal, noise = np.exp(theta)
-        other = fixed(kernel=kernel, degree=2, ell=ell, signal=signal, noise=noise)
-        return other.fit(X, Y).log_marginal_likelihood_
+        numbers = {"degree": 2, "coef0": 0.5, "ell": ell, "signal": signal, "noise": noise}
+        return fixed(kernel=kernel, **numbers).fit(X, Y).log_marginal_likelihood_
 
     theta = np.log([model.ell_, model.signal_, model.noise_])
     slopes = numeric_gradient(value, theta)

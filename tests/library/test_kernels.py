@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.integrate import quad
 from scipy.stats import poisson
+from sklearn.gaussian_process.kernels import ExpSineSquared, Matern
 from sklearn.kernel_ridge import KernelRidge as SklearnKernelRidge
 from sklearn.metrics import pairwise
 
@@ -29,6 +30,8 @@ from mllib.kernels import (
     kernel_ridge,
     kernel_ridge_objective,
     linear_kernel,
+    matern_kernel,
+    periodic_kernel,
     polynomial_kernel,
     polynomial_kernel_features,
     product_kernel,
@@ -222,6 +225,11 @@ def test_default_width_follows_the_scale_and_the_weights():
         (lambda: polynomial_kernel(X, X, r=1.5), "r must be an integer"),
         (lambda: polynomial_kernel(X, X, c=-1), "c must be"),
         (lambda: polynomial_kernel(X, X, ell=0), "ell must be"),
+        (lambda: periodic_kernel(X, X, period=0.0), "period must be"),
+        (lambda: periodic_kernel(X, X, ell=0.0), "ell must be"),
+        (lambda: matern_kernel(X, X, nu=2.5), "nu must be 0.5 or 1.5"),
+        (lambda: matern_kernel(X, X, ell=-1.0), "ell must be"),
+        (lambda: matern_kernel(X, X[:, :1]), "Y must have 3 columns"),
         (lambda: sigmoid_kernel(X, X, v="1"), "v must be a number"),
         (lambda: sigmoid_kernel(X, X, c=np.nan), "c must be a number"),
         (lambda: common_words_kernel("ab", ["a"]), "A must be a list of strings"),
@@ -275,6 +283,19 @@ def test_kernels_and_kernel_ridge_against_scikit_learn():
         np.testing.assert_allclose(ours.fit(X, Y9, sample_weight=s).predict(Z), want, atol=1e-10)
 
 
+def test_periodic_and_matern_kernels_against_scikit_learn():
+    for nu in (0.5, 1.5):
+        np.testing.assert_allclose(matern_kernel(X, Z, nu, 0.7), Matern(0.7, nu=nu)(X, Z))
+        assert (np.diag(matern_kernel(X, X, nu)) == 1).all()
+    line, other = X[:, :1], Z[:, :1]
+    want = ExpSineSquared(length_scale=0.6, periodicity=1.7)(line, other)
+    np.testing.assert_allclose(periodic_kernel(line, other, 1.7, 0.6), want)
+    turns = periodic_kernel(X, Z + [[1.7, 0.0, -3.4]], 1.7, 0.6)
+    np.testing.assert_allclose(turns, periodic_kernel(X, Z, 1.7, 0.6), rtol=1e-10)
+    apart = [periodic_kernel(X[:, [j]], Z[:, [j]], 1.7, 0.6) for j in range(3)]
+    np.testing.assert_allclose(periodic_kernel(X, Z, 1.7, 0.6), np.prod(apart, axis=0))
+
+
 # Properties ----------------------------------------------------------------------------------
 
 POINTS = arrays(float, (6, 2), elements=st.floats(-3, 3, width=32))
@@ -290,6 +311,8 @@ def test_kernels_have_no_negative_eigenvalue(A, ell):
         rbf,
         polynomial_kernel,
         trigonometric_kernel,
+        periodic_kernel,
+        matern_kernel,
         sum_kernel(rbf, linear_kernel),
         product_kernel(rbf, polynomial_kernel),
         scaled_kernel(rbf, lambda P: P[:, 0] - P[:, 1]),
@@ -360,6 +383,8 @@ def test_kernels_refuse_to_overflow():
         lambda: polynomial_kernel([[1.0]], [[1.0]], ell=1e-300),
         lambda: polynomial_kernel_features(A, 3),
         lambda: rbf_kernel(A, A, ell=1e-200),
+        lambda: periodic_kernel(A, A, period=1e-200),
+        lambda: matern_kernel(A, A, ell=1e-200),
         lambda: rbf_features([1.0], 3, ell=1e-310),
         lambda: KernelRidge(lam=0, kernel="rbf", ell=1e-200).fit(A, [0.0, 1.0]),
     ):
