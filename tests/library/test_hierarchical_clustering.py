@@ -29,7 +29,7 @@ from mllib.hierarchical_clustering import (
     minimum_spanning_tree,
     updated,
 )
-from mllib.k_means import best_partition
+from mllib.k_means import best_partition, k_means
 
 RNG = np.random.default_rng(0)
 REDUCIBLE = ("single", "complete", "average", "ward")
@@ -256,6 +256,17 @@ def test_the_first_split_of_few_rows_is_the_best():
     best = best_partition(X, 2)
     assert_array_equal(found.labels, best.labels)
     assert_allclose(found.trace[-1], best.objective)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_larger_clusters_are_split_by_two_means_from_rows_far_apart(seed):
+    X = sample(seed, 12, 2)
+    one = X[np.linalg.norm(X - X.mean(axis=0), axis=1).argmax()]
+    other = X[np.linalg.norm(X - one, axis=1).argmax()]
+    fit, found = k_means(X, [one, other]), divide(X, 2, exact_up_to=1)
+    assert_array_equal(found.labels == 0, fit.labels == fit.labels[0])
+    assert_allclose(found.trace[-1], fit.trace[-1])
+    assert fit.trace[-1] >= best_partition(X, 2).objective * (1 - 1e-12)
 
 
 def test_splits_are_nested_and_lower_the_objective():
