@@ -295,6 +295,7 @@ def test_the_estimator_agrees_with_scikit_learn(method):
     assert mine.n_clusters_ == full.n_clusters_
     assert_allclose(mine.distances_, full.distances_)
     assert mine.n_leaves_ == 60
+    assert_array_equal(ours.children_, linkage(X, method).children)
 
 
 D3 = np.array([[0.0, 1, 2], [1, 0, 3], [2, 3, 0]])
