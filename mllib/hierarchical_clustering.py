@@ -1,7 +1,7 @@
-"""Hierarchical clustering: linkages, greedy merging, nearest-neighbour chain, trees and their cuts.
+"""Hierarchical clustering: linkages, greedy merging, nearest-neighbour chain, trees, cuts, DBSCAN.
 
 Chapter: Unsupervised learning, *Hierarchical clustering*. Main references: Lance and Williams
-(1967), Ward (1963), Benzecri (1982), Murtagh (1983), Gower and Ross (1969).
+(1967), Ward (1963), Benzecri (1982), Murtagh (1983), Gower and Ross (1969), Ester et al. (1996).
 """
 
 from typing import NamedTuple
@@ -11,16 +11,18 @@ import numpy as np
 from mllib.core.arrays import check_array, check_size, check_square
 from mllib.core.compiled import compiled
 from mllib.core.estimators import Clusterer, begin_fit
-from mllib.core.scalars import check_choice, check_scalar
+from mllib.core.scalars import check_choice, check_count, check_positive, check_scalar
 from mllib.k_means import best_partition, k_means
 from mllib.nearest_neighbours import pairwise_distances
 
 __all__ = [
     "AgglomerativeClustering",
+    "DensityClusters",
     "Division",
     "Tree",
     "cophenetic",
     "cut",
+    "dbscan",
     "divide",
     "leaf_order",
     "linkage",
@@ -44,6 +46,13 @@ class Tree(NamedTuple):
     height: np.ndarray  #: their linkage distance, shape (n-1,)
     size: np.ndarray  #: observations in the new cluster, shape (n-1,)
     looked_at: int  #: pairs of clusters that were inspected
+
+
+class DensityClusters(NamedTuple):
+    """Clusters made of dense places."""
+
+    labels: np.ndarray  #: cluster of each row, -1 for noise, shape (n,)
+    core: np.ndarray  #: whether the row is a core point, shape (n,)
 
 
 class Division(NamedTuple):
@@ -373,6 +382,55 @@ def cophenetic(tree):
         U[first[b] : last[b], first[a] : last[a]] = tree.height[t]
         first[n + t], last[n + t] = min(first[a], first[b]), max(last[a], last[b])
     return U[np.ix_(place, place)]
+
+
+# Density -------------------------------------------------------------------------------------
+
+
+def dbscan(X, eps, min_samples=5, *, metric="euclidean"):
+    """Return the clusters of the dense rows of X, numbered by their first core points.
+
+    A core point has at least ``min_samples`` rows, itself included, within the distance ``eps``.
+    Single linkage of the core points alone, cut at the height ``eps``, makes the clusters. Any
+    other row joins its nearest core point (the first at ties) if that is within ``eps``, and is
+    noise if it is not. The labels do not depend on the order of the rows, ties apart.
+
+    Book: hierarchical-clustering-dbscan. Ester, Kriegel, Sander and Xu (1996), KDD-96, 226-231.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    eps : float, above 0, in the units of X
+    min_samples : int
+    metric : str or callable
+        As in ``nearest_neighbours.pairwise_distances``; all n^2 distances are kept.
+
+    Returns
+    -------
+    DensityClusters
+
+    Examples
+    --------
+    >>> dbscan([[0.0], [1.0], [2.0], [9.0]], 1.0, 3).labels
+    array([ 0,  0,  0, -1])
+    """
+    check_positive(eps, "eps")
+    check_count(min_samples, "min_samples")
+    X = check_array(X)
+    D = pairwise_distances(X, X, metric)
+    if callable(metric):
+        check_size(D, "metric(X, X)")
+    core = np.sum(D <= eps, axis=1) >= min_samples
+    labels, dense = np.full(len(X), -1), np.flatnonzero(core)
+    if len(dense) == 0:
+        return DensityClusters(labels, core)
+    labels[dense] = 0
+    if len(dense) > 1:
+        tree = linkage(D[np.ix_(dense, dense)], "single", metric="precomputed")
+        labels[dense] = cut(tree, height=eps)
+    nearest = dense[np.argmin(D[:, dense], axis=1)]
+    labels = np.where(D[np.arange(len(X)), nearest] <= eps, labels[nearest], -1)
+    return DensityClusters(labels, core)
 
 
 # Splitting -----------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster import hierarchy
 from scipy.sparse.csgraph import minimum_spanning_tree as scipy_tree
 from scipy.spatial.distance import pdist, squareform
+from sklearn.cluster import DBSCAN
 from sklearn.cluster import AgglomerativeClustering as Peer
 from uncompiled import uncompiled
 
@@ -21,13 +22,14 @@ from mllib.hierarchical_clustering import (
     Tree,
     cophenetic,
     cut,
+    dbscan,
     divide,
     leaf_order,
     linkage,
     minimum_spanning_tree,
     updated,
 )
-from mllib.k_means import best_partition
+from mllib.k_means import best_partition, k_means
 
 RNG = np.random.default_rng(0)
 REDUCIBLE = ("single", "complete", "average", "ward")
@@ -124,7 +126,7 @@ def test_compiled_and_plain_are_the_same(method):
 def test_the_work_is_counted(n):
     X = sample(n, n)
     assert linkage(X, "average", algorithm="naive").looked_at == (n**3 - n) // 6
-    assert linkage(X, "average").looked_at <= 3 * (n - 1) ** 2
+    assert linkage(X, "average").looked_at <= 2 * (n - 1) ** 2
     assert linkage(X, "single").looked_at == n * (n - 1) // 2
 
 
@@ -200,6 +202,51 @@ def test_leaves_agree_with_scipy():
     )
 
 
+# Density -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_dbscan_agrees_with_scikit_learn_but_for_contended_border_points(seed):
+    rng, k = np.random.default_rng(seed), 3 + seed // 2
+    X, eps = (rng.integers(0, 12, (80, 2)) * 1.0, 2.0) if seed % 2 else (sample(seed, 80, 2), 0.35)
+    ours, theirs = dbscan(X, eps, k), DBSCAN(eps=eps, min_samples=k).fit(X)
+    assert_array_equal(np.flatnonzero(ours.core), theirs.core_sample_indices_)
+    assert_array_equal(ours.labels[ours.core], theirs.labels_[ours.core])
+    assert_array_equal(ours.labels < 0, theirs.labels_ < 0)
+    D = squareform(pdist(X))
+    for i in np.flatnonzero(~ours.core & (ours.labels >= 0)):
+        nearest = np.flatnonzero(ours.core)[D[i, ours.core].argmin()]
+        assert D[i, nearest] <= eps
+        assert ours.labels[i] == ours.labels[nearest]
+
+
+def test_dbscan_with_its_default_and_with_another_metric():
+    X = sample(14, 80, 2)
+    assert_array_equal(dbscan(X, 0.4).core, dbscan(X, 0.4, 5).core)
+    ours = dbscan(X, 0.5, 4, metric="manhattan")
+    theirs = DBSCAN(eps=0.5, min_samples=4, metric="manhattan").fit(X)
+    assert_array_equal(np.flatnonzero(ours.core), theirs.core_sample_indices_)
+    assert_array_equal(ours.labels[ours.core], theirs.labels_[ours.core])
+
+
+def test_dbscan_without_crowds_is_single_linkage_cut():
+    X = sample(15, 40, 2)
+    tree = linkage(X, "single", algorithm="naive")
+    for h in (tree.height[10:30] + tree.height[11:31]) / 2:
+        assert_array_equal(dbscan(X, h, 1).labels, cut(tree, height=h))
+
+
+def test_dbscan_of_one_row_and_of_rows_in_another_order():
+    assert dbscan([[1.0]], 1.0, 1).labels.tolist() == [0]
+    assert dbscan([[1.0]], 1.0).labels.tolist() == [-1]
+    X, order = sample(16, 70, 2), np.random.default_rng(16).permutation(70)
+    a, b = dbscan(X, 0.5, 5), dbscan(X[order], 0.5, 5)
+    same = a.labels[order]
+    assert_array_equal(a.core[order], b.core)
+    assert_array_equal(same < 0, b.labels < 0)
+    assert_array_equal(same[:, None] == same, b.labels[:, None] == b.labels)
+
+
 # Splitting -----------------------------------------------------------------------------------
 
 
@@ -209,6 +256,17 @@ def test_the_first_split_of_few_rows_is_the_best():
     best = best_partition(X, 2)
     assert_array_equal(found.labels, best.labels)
     assert_allclose(found.trace[-1], best.objective)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_larger_clusters_are_split_by_two_means_from_rows_far_apart(seed):
+    X = sample(seed, 12, 2)
+    one = X[np.linalg.norm(X - X.mean(axis=0), axis=1).argmax()]
+    other = X[np.linalg.norm(X - one, axis=1).argmax()]
+    fit, found = k_means(X, [one, other]), divide(X, 2, exact_up_to=1)
+    assert_array_equal(found.labels == 0, fit.labels == fit.labels[0])
+    assert_allclose(found.trace[-1], fit.trace[-1])
+    assert fit.trace[-1] >= best_partition(X, 2).objective * (1 - 1e-12)
 
 
 def test_splits_are_nested_and_lower_the_objective():
@@ -237,6 +295,7 @@ def test_the_estimator_agrees_with_scikit_learn(method):
     assert mine.n_clusters_ == full.n_clusters_
     assert_allclose(mine.distances_, full.distances_)
     assert mine.n_leaves_ == 60
+    assert_array_equal(ours.children_, linkage(X, method).children)
 
 
 D3 = np.array([[0.0, 1, 2], [1, 0, 3], [2, 3, 0]])
@@ -263,6 +322,11 @@ D3 = np.array([[0.0, 1, 2], [1, 0, 3], [2, 3, 0]])
         (lambda: cut(linkage(D3)), "either n_clusters or height"),
         (lambda: cut(linkage(D3), 2, height=1.0), "either n_clusters or height"),
         (lambda: cut(linkage(D3), height=-1.0), "height must be"),
+        (lambda: dbscan(D3, 0), "eps must be a number"),
+        (lambda: dbscan(D3, 1.0, 0), "min_samples must be an integer"),
+        (lambda: dbscan(np.where(D3 == 3, np.nan, D3), 1.0), "contains NaN"),
+        (lambda: dbscan(D3, 1.0, metric="precomputed"), "metric must be one of"),
+        (lambda: dbscan(np.eye(3), 1.0, metric=lambda a, b: 1e200 * (a != b).any()), "holds 1e"),
         (lambda: divide(D3, 4), "3 distinct rows"),
         (lambda: divide([[1.0], [1.0]], 2), "1 distinct rows"),
         (lambda: AgglomerativeClustering(5).fit(D3), "at most the 3 observations"),
