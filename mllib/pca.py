@@ -644,7 +644,7 @@ def graph_laplacian(W):
     f^T L f = 1/2 sum_ij w_ij (f_i - f_j)^2 for the symmetric weights w_ij >= 0 of the edges, so
     that L f = 0 for the f that are constant on each piece of the graph, and for no others.
 
-    Book: pca-laplacian-kernel.
+    Book: pca-laplacian-pieces.
 
     >>> graph_laplacian([[0.0, 3.0], [3.0, 0.0]])
     array([[ 3., -3.],
