@@ -30,6 +30,8 @@ from mllib.pca import (
     PCA,
     Isomap,
     KernelPCA,
+    _factor_e_step,
+    _factor_m_step,
     classical_scaling,
     components_from_moments,
     covariance,
@@ -322,6 +324,20 @@ def two_factors():
     A = np.array([[2, 2, 1, 0, 0, 1], [0, 0, 1, 2, 2, -1.0]])
     errors = rng.standard_normal((300, 6)) * [1, 2, 1, 1, 2, 1]
     return 3 + rng.standard_normal((300, 2)) @ A + errors
+
+
+def test_a_step_of_em_is_that_of_the_joint_covariance_of_rows_and_factors():
+    D, A, noise = two_factors(), RNG.standard_normal((6, 2)), RNG.uniform(0.5, 2, 6)
+    S, C = covariance(D), A @ A.T + np.diag(noise)
+    (P, M), density = _factor_e_step((A, noise), S, 300)
+    B = np.linalg.solve(C, A).T
+    np.testing.assert_allclose(P, S @ B.T, atol=1e-10)
+    np.testing.assert_allclose(M, np.eye(2) - B @ A + B @ S @ B.T, atol=1e-10)
+    expected = multivariate_normal(D.mean(axis=0), C).logpdf(D).sum()
+    np.testing.assert_allclose(density, expected, rtol=1e-10)
+    new_A, new_noise = _factor_m_step((P, M), S)
+    np.testing.assert_allclose(new_A @ M, P, atol=1e-10)
+    np.testing.assert_allclose(new_noise, np.diag(S - new_A @ P.T), atol=1e-10)
 
 
 def test_factor_analysis_climbs_as_high_as_that_of_scikit_learn():
