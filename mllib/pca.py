@@ -1,5 +1,7 @@
 """Principal components from covariances, inner products, kernels, distances and paths.
 
+Also their density, factor analysis, and clusters of a graph from its eigenvectors.
+
 Chapter: Unsupervised learning, *Principal components*. Main references: Jolliffe (2002),
 Schölkopf, Smola and Müller (1998), Tenenbaum, de Silva and Langford (2000).
 """
@@ -34,6 +36,7 @@ from mllib.core.estimators import (
 )
 from mllib.core.scalars import check_choice, check_flag, check_scalar
 from mllib.core.tables import keep_names
+from mllib.k_means import k_means_restarts
 from mllib.kernels import (
     _centre,
     center_kernel,
@@ -44,11 +47,13 @@ from mllib.kernels import (
     polynomial_kernel,
     rbf_kernel,
 )
+from mllib.mixtures_and_em import em
 from mllib.nearest_neighbours import neighbours
 
 __all__ = [
     "PCA",
     "Components",
+    "FactorModel",
     "Isomap",
     "KernelComponents",
     "KernelPCA",
@@ -57,17 +62,21 @@ __all__ = [
     "classical_scaling",
     "components_from_moments",
     "covariance",
+    "factor_analysis",
     "fixed_signs",
     "geodesic_distances",
+    "graph_laplacian",
     "kernel_components",
     "kernel_scores",
     "moments",
     "neighbourhood_graph",
     "principal_components",
+    "probabilistic_components",
     "project",
     "reconstruct",
     "reconstruction_error",
     "sine_between",
+    "spectral_clustering",
 ]
 
 _EPS, _TINY = np.finfo(float).eps, np.finfo(float).tiny
@@ -101,6 +110,14 @@ class Components(NamedTuple):
     V: np.ndarray  #: column j is the principal direction v_j, shape (d, k)
     variances: np.ndarray  #: lambda_1 >= ... >= lambda_k > 0, shape (k,)
     total: float  #: the variance in all directions together, the trace of the covariance
+
+
+class FactorModel(NamedTuple):
+    """Rows x = mean + A z + e of k standard Gaussians z and d errors e, all independent."""
+
+    mean: np.ndarray  #: shape (d,)
+    loadings: np.ndarray  #: A; the covariance of x is A A^T + diag(noise), shape (d, k)
+    noise: np.ndarray  #: the variances of the errors, shape (d,)
 
 
 class KernelComponents(NamedTuple):
@@ -388,6 +405,86 @@ def _positive(k, values, K, shape, name="X"):
     return _count(k, values, 0.0, noise, shape, name)
 
 
+# Functions: a density ------------------------------------------------------------------------
+
+
+def probabilistic_components(X, k):
+    """Return the FactorModel of largest likelihood with k factors and one variance of all errors.
+
+    Maximises sum_i log N(x_i; mean, A A^T + s^2 I). s^2 is the mean of the d - k variances that k
+    principal directions leave, and A = V_k (Lambda_k - s^2 I)^{1/2}. The rows of X, shape (n, d),
+    must vary in more than k directions, 1 <= k < d.
+
+    Book: pca-probabilistic. Tipping and Bishop (1999).
+
+    >>> model = probabilistic_components([[3.0, 0.0], [-3.0, 0.0], [0.0, 1.0], [0.0, -1.0]], 1)
+    >>> abs(model.loadings).ravel().round(4), model.noise.round(4)
+    (array([2., 0.]), array([0.5, 0.5]))
+    """
+    X = check_array(X, min_samples=2)
+    d = X.shape[1]
+    check_scalar(k, "k", low=1, high=d - 1, integer=True)
+    found = principal_components(X, k)
+    noise = (found.total - found.variances.sum()) / (d - k)
+    if noise <= 10 * d * _EPS * found.total:
+        raise ValueError(
+            f"X must vary in more than k = {k} directions, or the likelihood has no bound: lower k."
+        )
+    A = found.V * np.sqrt(np.maximum(found.variances - noise, 0))
+    return FactorModel(found.mean, A, np.full(d, noise))
+
+
+def _factor_e_step(params, S, n):
+    """Return the means of x z^T and z z^T given the rows of covariance S, and log p(X)."""
+    A, noise = params
+    G = np.linalg.inv(np.eye(A.shape[1]) + (A.T / noise) @ A)  # the covariance of z given x
+    B = G @ (A.T / noise)  # the mean of z given x is B (x - mean)
+    C = A @ A.T + np.diag(noise)
+    misfit = np.linalg.slogdet(2 * np.pi * C)[1] + np.trace(np.linalg.solve(C, S))
+    return (S @ B.T, G + B @ S @ B.T), -n / 2 * misfit
+
+
+def _factor_m_step(statistics, S):
+    """Return the loadings and the noise of largest expected log-likelihood."""
+    P, M = statistics
+    A = np.linalg.solve(M, P.T).T
+    return A, np.maximum(np.diag(S) - np.sum(A * P, axis=1), 1e-6 * np.diag(S))
+
+
+def factor_analysis(X, k, *, max_iter=10_000, tol=1e-10):
+    """Return the FactorModel of k factors to which EM climbs: each column has its own noise.
+
+    Climbs sum_i log N(x_i; mean, A A^T + diag(noise)) from the probabilistic components of the
+    standardised columns, so that a column in another unit only changes its own row of A and its
+    own noise. No noise falls below a millionth of the variance of its column. A is determined up
+    to a rotation of the factors. X has shape (n, d), no column is constant, and 1 <= k < d.
+
+    Book: pca-factor-em. Rubin and Thayer (1982).
+
+    >>> rows = np.vstack([np.zeros(3), np.eye(3), np.full(3, 2.0)])
+    >>> factor_analysis(rows, 1).noise.round(3)
+    array([0.2, 0.2, 0.2])
+    """
+    X = check_array(X, min_samples=2)
+    found = moments(X)
+    S = found.scatter / found.n
+    unit = np.sqrt(np.diag(S))
+    if (unit == 0).any():
+        raise ValueError(f"column {np.argmin(unit)} of X is constant: remove it.")
+    start = probabilistic_components((X - found.mean) / unit, k)
+    params = unit[:, None] * start.loadings, unit**2 * np.maximum(start.noise, 1e-6)
+    climb = em(
+        partial(_factor_e_step, S=S, n=len(X)),
+        partial(_factor_m_step, S=S),
+        params,
+        max_iter=max_iter,
+        tol=tol,
+        n_samples=len(X),
+        name="factor_analysis",
+    )
+    return FactorModel(found.mean, *climb.params)
+
+
 # Functions: kernels --------------------------------------------------------------------------
 
 
@@ -528,6 +625,61 @@ def _connecting(X):
         if connected_components(graph, directed=False)[0] == 1:
             break
     return graph
+
+
+# Functions: clusters of a graph --------------------------------------------------------------
+
+
+def _check_edges(W):
+    """Return the weights of the edges of a graph: a symmetric matrix without negative entries."""
+    W = check_square(W, "W", symmetric=True)
+    if (W < 0).any():
+        raise ValueError("W must hold weights of edges: no entry below 0.")
+    return W
+
+
+def graph_laplacian(W):
+    """Return L = diag(g) - W with the degrees g_i = sum_j w_ij, shape (n, n).
+
+    f^T L f = 1/2 sum_ij w_ij (f_i - f_j)^2 for the symmetric weights w_ij >= 0 of the edges, so
+    that L f = 0 for the f that are constant on each piece of the graph, and for no others.
+
+    Book: pca-laplacian-pieces.
+
+    >>> graph_laplacian([[0.0, 3.0], [3.0, 0.0]])
+    array([[ 3., -3.],
+           [-3.,  3.]])
+    """
+    W = _check_edges(W)
+    return np.diag(W.sum(axis=1)) - W
+
+
+def spectral_clustering(W, K, rng, *, n_init=10):
+    """Return labels 0, ..., K - 1 of the nodes of a graph, shape (n,): a small normalised cut.
+
+    With the degrees g_i = sum_j w_ij, the orthonormal U of least tr(U^T N U), where N is
+    diag(g)^{-1/2} L diag(g)^{-1/2}, are eigenvectors. k-means on the rows u_i / sqrt(g_i), of
+    weight g_i, looks for the partition that is nearest to them, by ``n_init`` starts.
+
+    W, shape (n, n), holds the symmetric weights w_ij >= 0 of the edges; each node has an edge.
+    1 <= K <= n.
+
+    Book: pca-normalised-cut. Shi and Malik (2000); Bach and Jordan (2004).
+
+    >>> W = [[0, 9, 0, 0], [9, 0, 1, 0], [0, 1, 0, 9], [0, 0, 9, 0]]
+    >>> labels = spectral_clustering(W, 2, np.random.default_rng(0))
+    >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
+    True
+    """
+    W = _check_edges(W)
+    check_scalar(K, "K", low=1, high=len(W), integer=True)
+    root = np.sqrt(W.sum(axis=1))
+    if (root == 0).any():
+        raise ValueError(f"W must join each node, and node {np.argmin(root)} has no edge.")
+    N = np.eye(len(W)) - W / np.outer(root, root)
+    U = eigh(N)[1][:, :K]
+    rows = np.where(np.abs(U) < _EPS, 0, U) / root[:, None]  # what is below rounding is 0
+    return k_means_restarts(rows, K, rng, n_init=n_init, sample_weight=root**2)[0].labels
 
 
 # Estimators ----------------------------------------------------------------------------------

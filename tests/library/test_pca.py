@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.linalg import block_diag
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist, pdist, squareform
-from sklearn import decomposition, manifold
+from scipy.stats import multivariate_normal
+from sklearn import cluster, decomposition, manifold
 from sklearn.datasets import make_swiss_roll
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -15,6 +17,7 @@ from uncompiled import uncompiled
 from mllib.course.datasets import breast_cancer, digits, us_arrests
 from mllib.decision_theory import Standardizer
 from mllib.discriminant_analysis import LinearDiscriminantAnalysis
+from mllib.k_means import adjusted_rand_index
 from mllib.kernels import (
     center_kernel,
     center_kernel_vectors,
@@ -27,20 +30,26 @@ from mllib.pca import (
     PCA,
     Isomap,
     KernelPCA,
+    _factor_e_step,
+    _factor_m_step,
     classical_scaling,
     components_from_moments,
     covariance,
+    factor_analysis,
     fixed_signs,
     geodesic_distances,
+    graph_laplacian,
     kernel_components,
     kernel_scores,
     moments,
     neighbourhood_graph,
     principal_components,
+    probabilistic_components,
     project,
     reconstruct,
     reconstruction_error,
     sine_between,
+    spectral_clustering,
 )
 
 RNG = np.random.default_rng(0)
@@ -97,6 +106,14 @@ def test_auto_takes_the_singular_values_where_the_covariance_would_blur():
     assert abs(principal_components(Z, 3, method="covariance").variances[2] / truth[2] - 1) > 1e-5
     flat = np.column_stack([Z[:, 0], 2 * Z[:, 0], np.full(50, 7.0)])
     assert len(principal_components(flat).variances) == 1
+
+
+def test_auto_starts_again_where_a_variance_is_below_a_millionth_and_not_only_far_below():
+    rng = np.random.default_rng(7)
+    Q = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    Z = rng.standard_normal((50, 3)) * [1, 1e-3, 1e-5] @ Q  # the last variance is 1e-10
+    truth = np.linalg.svd(Z - Z.mean(axis=0), compute_uv=False) ** 2 / 50
+    np.testing.assert_allclose(principal_components(Z).variances, truth, rtol=1e-8)
 
 
 def test_large_matrices_by_the_iterative_solver_agree():
@@ -202,6 +219,9 @@ def test_chunks_of_any_size_give_the_fit_of_the_whole():
         PCA(2).fit_chunks([X, np.full((3, 4), np.nan)])
     assert len(PCA().fit_chunks(np.split(data, 3)).components_) == 61
     assert PCA(0.9).fit_chunks([data]).n_components_ == PCA(0.9).fit(data).n_components_
+    tiny = components_from_moments(moments(1e-9 * data), 0.9)
+    held = np.cumsum(np.linalg.eigvalsh(np.cov(data.T))[::-1]) / np.trace(np.cov(data.T))
+    assert len(tiny.variances) == 1 + np.sum(held < 0.9)
 
 
 def test_moments_merge_in_any_order():
@@ -284,6 +304,59 @@ def test_isomap_of_scikit_learn_finds_the_same():
     np.testing.assert_allclose(ours.dist_matrix_, theirs.dist_matrix_, atol=1e-8)
     np.testing.assert_allclose(np.abs(ours.embedding_), np.abs(theirs.embedding_), atol=1e-4)
     np.testing.assert_allclose(ours.transform(roll), ours.embedding_, atol=1e-8)
+
+
+# A density -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_probabilistic_components_are_the_model_behind_those_of_scikit_learn(k):
+    ours = probabilistic_components(X, k)
+    theirs = decomposition.PCA(k, svd_solver="full").fit(X)
+    C = ours.loadings @ ours.loadings.T + np.diag(ours.noise)
+    np.testing.assert_allclose(C * 30 / 29, theirs.get_covariance(), rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(ours.noise * 30 / 29, np.full(4, theirs.noise_variance_))
+    np.testing.assert_allclose(ours.mean, X.mean(axis=0))
+
+
+def two_factors():
+    rng = np.random.default_rng(5)
+    A = np.array([[2, 2, 1, 0, 0, 1], [0, 0, 1, 2, 2, -1.0]])
+    errors = rng.standard_normal((300, 6)) * [1, 2, 1, 1, 2, 1]
+    return 3 + rng.standard_normal((300, 2)) @ A + errors
+
+
+def test_a_step_of_em_is_that_of_the_joint_covariance_of_rows_and_factors():
+    D, A, noise = two_factors(), RNG.standard_normal((6, 2)), RNG.uniform(0.5, 2, 6)
+    S, C = covariance(D), A @ A.T + np.diag(noise)
+    (P, M), density = _factor_e_step((A, noise), S, 300)
+    B = np.linalg.solve(C, A).T
+    np.testing.assert_allclose(P, S @ B.T, atol=1e-10)
+    np.testing.assert_allclose(M, np.eye(2) - B @ A + B @ S @ B.T, atol=1e-10)
+    expected = multivariate_normal(D.mean(axis=0), C).logpdf(D).sum()
+    np.testing.assert_allclose(density, expected, rtol=1e-10)
+    new_A, new_noise = _factor_m_step((P, M), S)
+    np.testing.assert_allclose(new_A @ M, P, atol=1e-10)
+    np.testing.assert_allclose(new_noise, np.diag(S - new_A @ P.T), atol=1e-10)
+
+
+def test_factor_analysis_climbs_as_high_as_that_of_scikit_learn():
+    D = two_factors()
+    ours = factor_analysis(D, 2)
+    theirs = decomposition.FactorAnalysis(2, tol=1e-9, max_iter=20_000, svd_method="lapack").fit(D)
+    C = ours.loadings @ ours.loadings.T + np.diag(ours.noise)
+    density = multivariate_normal(ours.mean, C).logpdf(D)
+    assert abs(density.mean() - theirs.score(D)) < 1e-6
+    np.testing.assert_allclose(C, theirs.get_covariance(), atol=1e-2)
+    np.testing.assert_allclose(ours.mean, D.mean(axis=0))
+
+
+def test_factor_analysis_keeps_a_noise_for_a_column_that_the_others_determine():
+    D = two_factors()
+    twin = np.column_stack([D, D[:, 0]])
+    assert (factor_analysis(twin, 1).noise > 0.99e-6 * twin.var(axis=0)).all()
+    with pytest.warns(UserWarning, match="factor_analysis stopped at max_iter=2"):
+        factor_analysis(D, 2, max_iter=2)
 
 
 # Kernels -------------------------------------------------------------------------------------
@@ -386,6 +459,15 @@ def test_isomap_on_a_bent_line_finds_the_way_along_it():
     assert model.dist_matrix_[0, -1] > 3 * ends
 
 
+def test_isomap_places_new_rows_by_the_paths_of_their_nearest_training_rows():
+    few, new = np.split(np.random.default_rng(8).standard_normal((90, 3)), [60])
+    paths, far = geodesic_distances(neighbourhood_graph(few, 9)), cdist(new, few)
+    near = np.argsort(far, axis=1)[:, :10]
+    g = np.array([(far[i, m, None] + paths[m]).min(axis=0) for i, m in enumerate(near)])
+    expected = kernel_scores(-0.5 * g.T**2, kernel_components(-0.5 * paths**2, 2))
+    np.testing.assert_allclose(Isomap(9).fit(few).transform(new), expected, atol=1e-8)
+
+
 def test_isomap_joins_pieces_only_by_itself():
     two = np.vstack([X[:10, :2], X[:10, :2] + 1000])
     with pytest.raises(ValueError, match=r"in 2 pieces.*n_neighbors"):
@@ -394,6 +476,35 @@ def test_isomap_joins_pieces_only_by_itself():
     three = np.vstack([two, X[:10, :2] + 5000])
     with pytest.raises(ValueError, match="in 3 pieces"):
         Isomap(5).fit(three)
+
+
+# Clusters of a graph -------------------------------------------------------------------------
+
+
+def test_the_laplacian_is_the_form_of_squared_differences():
+    rng = np.random.default_rng(9)
+    W = rng.integers(0, 4, (6, 6))
+    W, f = W + W.T, rng.integers(-5, 6, 6)
+    assert f @ graph_laplacian(W) @ f == np.sum(W * np.subtract.outer(f, f) ** 2) / 2
+
+
+def test_spectral_clustering_finds_the_pieces_of_a_graph():
+    W, truth = block_diag(*(np.ones((m, m)) for m in (4, 3, 5))), np.repeat([0, 1, 2], [4, 3, 5])
+    order = np.random.default_rng(10).permutation(12)
+    labels = spectral_clustering(W[order][:, order], 3, np.random.default_rng(0))
+    assert adjusted_rand_index(labels, truth[order]) == 1
+
+
+def test_spectral_clustering_finds_what_scikit_learn_finds():
+    rng = np.random.default_rng(11)
+    P = np.vstack([rng.standard_normal((20, 2)) + m for m in ([0, 0], [8, 0], [0, 8])])
+    W = rbf_kernel(P, P, 1.5)
+    labels = spectral_clustering(W, 3, rng)
+    theirs = cluster.SpectralClustering(3, affinity="precomputed", random_state=0).fit(W).labels_
+    assert adjusted_rand_index(labels, np.repeat([0, 1, 2], 20)) == 1
+    assert adjusted_rand_index(labels, theirs) == 1
+    again = spectral_clustering(W, 3, np.random.default_rng(1))
+    np.testing.assert_array_equal(again, spectral_clustering(W, 3, np.random.default_rng(1)))
 
 
 # Estimators and bad input --------------------------------------------------------------------
@@ -461,6 +572,15 @@ def test_in_a_pipeline_and_a_search():
         (lambda: Isomap(5, 0).fit(X), "n_components"),
         (lambda: Isomap(2, 2).fit([[0.0], [1.0], [2.0]]), "at most 1"),
         (lambda: geodesic_distances(csr_array((3, 3))), "in 3 pieces"),
+        (lambda: probabilistic_components(X, 4), "k must be an integer in"),
+        (lambda: probabilistic_components(X[:, [0, 0, 1]], 2), "more than k = 2 directions"),
+        (lambda: factor_analysis(X * [1, 1, 0, 1], 1), "column 2 of X is constant"),
+        (lambda: factor_analysis(X, 0), "k must be an integer in"),
+        (lambda: graph_laplacian([[0.0, -1.0], [-1.0, 0.0]]), "no entry below 0"),
+        (lambda: graph_laplacian([[0.0, 1.0], [2.0, 0.0]]), "symmetric"),
+        (lambda: spectral_clustering(np.diag([1.0, 0.0]), 1, RNG), "node 1 has no edge"),
+        (lambda: spectral_clustering(np.ones((3, 3)), 4, RNG), "K must be an integer in"),
+        (lambda: spectral_clustering(np.ones((3, 3)), 2, None), "rng must be"),
     ],
 )
 def test_bad_input_is_refused_with_a_reason(call, message):
