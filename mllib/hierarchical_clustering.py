@@ -420,7 +420,7 @@ def dbscan(X, eps, min_samples=5, *, metric="euclidean"):
     D = pairwise_distances(X, X, metric)
     if callable(metric):
         check_size(D, "metric(X, X)")
-    core = np.sum(D <= eps, axis=1) >= min_samples
+    core = np.sum(eps >= D, axis=1) >= min_samples
     labels, dense = np.full(len(X), -1), np.flatnonzero(core)
     if len(dense) == 0:
         return DensityClusters(labels, core)

@@ -38,15 +38,17 @@ __all__ = [
 def as_array(a, name):
     """Return ``a`` as an array of any type; masks and nested lists of unequal lengths are refused.
 
-    A table is laid out row by row, so that results are the same, to the last bit, as for an array
-    of its values.
+    A table is laid out row by row, and an array that begins in the middle of a number's bytes, as
+    one that came over a wire may, is copied: so results are the same, to the last bit, as for any
+    other array of its values.
     """
     if np.ma.is_masked(a):
         raise ValueError(
             f"{name} has masked entries, and a mask would be ignored: remove them or fill them in."
         )
     try:
-        return np.asarray(a, order="C" if hasattr(a, "columns") else None)
+        laid = np.asarray(a, order="C" if hasattr(a, "columns") else None)
+        return laid if laid.flags.aligned else laid.copy()
     except (ValueError, OverflowError) as error:
         raise ValueError(f"{name} must be an array: give all its rows one length.") from error
 

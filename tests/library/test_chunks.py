@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mllib.bias_variance import FixedDesign, decompose
+from mllib.core.arrays import check_array
 from mllib.core.chunks import (
     ChunkError,
     as_passes,
@@ -62,6 +63,7 @@ from mllib.mixtures_and_em import (
 from mllib.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MixedNB
 from mllib.pca import PCA, moments
 from mllib.ridge_and_lasso import Ridge
+from mllib.scaling_out import logistic_sums
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -388,6 +390,16 @@ def test_the_threads_of_products_decide_no_bit():
             model = LinearRegression().fit_chunks(chunks)
         found.add((model.coef_.tobytes(), model.intercept_, model.sigma2_))
     assert len(found) == 1
+
+
+def test_the_place_in_memory_decides_no_bit():
+    X, y = np.random.default_rng(0).normal(size=(60, 31)), np.arange(60)
+    moved = np.frombuffer(b"ab" + X.tobytes(), dtype=float, offset=2).reshape(X.shape)
+    assert not moved.flags.aligned
+    labels, w = y % 2, np.zeros(31)
+    there, here = (logistic_sums((table, labels), w) for table in (moved, X))
+    assert there.gradient.tobytes() == here.gradient.tobytes()
+    assert check_array(moved).flags.aligned
 
 
 @pytest.mark.parametrize("whole", [True, False])
