@@ -9,11 +9,11 @@ A claim stands in the cell after its theorem and is written as
 
 The text of a verdict is a sentence for the reader; its formulas stand in dollars, in simple TeX,
 and names of the code between backquotes.
-The claim shows the names of the results and one line per verdict, and raises ``ClaimFailure``,
-which names the claim and the first case that fails, as soon as a check fails. In a terminal it
-prints plain text. In a notebook it displays that text together with Markdown, in which formulas
-are typeset and the number of checks is told; from both the build composes the cards under the
-proofs and the pages of results.
+The claim shows the names of the results and one line per verdict. If a check fails, the others
+still run; its line says so with the first case that fails, and the claim ends in a
+``ClaimFailure``. In a terminal it prints plain text. In a notebook it displays that text together
+with Markdown, in which formulas are typeset and the number of checks is told; from both the build
+composes the cards under the proofs and the pages of results.
 """
 
 import re
@@ -62,22 +62,33 @@ class claim:
         return self
 
     def __exit__(self, kind, error, traceback):
-        if kind is not None:
-            return False
-        if not any(verdict == "holds" for verdict, _, _ in self._verdicts):
-            raise ClaimFailure(f"{', '.join(self.names)}: the claim never called holds(...).")
-        _show(self._plain(), self._markdown())
+        names = ", ".join(self.names)
+        failed = [
+            f"{names} [{verdict}] {readable(text)}: {why}."
+            for verdict, text, _, why in self._verdicts
+            if why
+        ]
+        if kind is None and not any(verdict == "holds" for verdict, *_ in self._verdicts):
+            raise ClaimFailure(f"{names}: the claim never called holds(...).")
+        if kind is None or failed:
+            _show(self._plain(), self._markdown())
+        if kind is None and failed:
+            raise ClaimFailure("\n".join(failed))
         return False
 
     def _plain(self):
-        lines = (f"  {verdict:<10} {readable(text)}" for verdict, text, _ in self._verdicts)
+        lines = (
+            f"  {'FAILS' if why else verdict:<10} {readable(text)}{f': {why}' if why else ''}"
+            for verdict, text, _, why in self._verdicts
+        )
         return "\n".join([*self.names, *lines])
 
     def _markdown(self):
         lines = [" ".join(f"`{name}`" for name in self.names), ""]
-        for verdict, text, checks in self._verdicts:
+        for verdict, text, checks, why in self._verdicts:
             count = f" *({checks} checks)*" if checks > 1 else ""
-            lines.append(f"- **{verdict}** {_escaped(text)}{count}")
+            mark, end = (f"✗ {verdict} fails:", f" — **{why}**") if why else (verdict, count)
+            lines.append(f"- **{mark}** {_escaped(text)}{end}")
         return "\n".join(lines)
 
     def holds(self, text, *conditions):
@@ -122,8 +133,8 @@ class claim:
     def _check(self, verdict, text, conditions, expected=""):
         if "\n" in text or not text.strip():
             raise ValueError("the text of a verdict must be one non-empty line.")
-        said = readable(text)
-        names, checks = ", ".join(self.names), 0
+        readable(text)  # refuses what it cannot read, here and not at the end
+        names, checks, why = ", ".join(self.names), 0, ""
         if not conditions:
             raise ClaimFailure(f"{names}: {verdict} was given nothing to check.")
         for number, condition in enumerate(conditions, 1):
@@ -132,12 +143,15 @@ class claim:
                 raise ClaimFailure(f"{names}: {verdict} was given no cases.")
             if cases.dtype != np.bool_:
                 raise ClaimFailure(f"{names}: {verdict} needs true or false, got {cases.dtype}.")
-            if not cases.all():
-                why = expected or _first_failing(cases)
+            if not cases.all() and not why:
                 which = f" in condition {number}" if len(conditions) > 1 else ""
-                raise ClaimFailure(f"{names} [{verdict}] {said}: {why}{which}.")
+                why = (expected or _first_failing(cases)) + which
             checks += cases.size
-        self._verdicts.append((verdict, text, checks))
+        if why and verdict == "necessary":
+            dropped = re.match(r"without (H\d+)", text)
+            hypothesis = dropped[1] if dropped else "its hypothesis"
+            why = f"the statement did not fail although {hypothesis} was dropped ({why})"
+        self._verdicts.append((verdict, text, checks, why))
 
 
 def _first_failing(cases):

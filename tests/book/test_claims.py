@@ -28,14 +28,44 @@ def test_a_claim_prints_its_names_and_one_line_per_verdict(capsys):
     )
 
 
-@pytest.mark.parametrize("verdict", ["holds", "necessary", "contrast"])
+@pytest.mark.parametrize("verdict", ["holds", "contrast"])
 def test_one_false_case_fails_with_the_name_and_the_count(verdict):
     with pytest.raises(
-        ClaimFailure, match=rf"a-b \[{verdict}\] text: 1 of 3 cases fail, the first at \[1\]\."
+        ClaimFailure, match=rf"^a-b \[{verdict}\] text: 1 of 3 cases fail, the first at \[1\]\.$"
     ):
         with claim("a-b") as c:
             c.holds("fine", True)
             getattr(c, verdict)("text", [True, False, True])
+
+
+def test_a_claim_that_fails_shows_its_whole_card(capsys):
+    with pytest.raises(ClaimFailure) as failure, claim("a-b") as c:
+        c.holds("first", [True, False])
+        c.tight("ratio", 0.3, at_least=0.5)
+        c.necessary("without H2: nothing is as it was", False)
+        c.necessary("without a roof: rain", [True, False])
+        c.contrast("last", True)
+    said = [
+        "first: 1 of 2 cases fail, the first at [1]",
+        "ratio: 0.3: expected a ratio in [0.5, 1]",
+        "without H2: nothing is as it was: "
+        "the statement did not fail although H2 was dropped (it is false)",
+        "without a roof: rain: the statement did not fail although its hypothesis was dropped "
+        "(1 of 2 cases fail, the first at [1])",
+    ]
+    lines = [f"  FAILS      {line}\n" for line in said]
+    assert capsys.readouterr().out == "".join(["a-b\n", *lines, "  contrast   last\n"])
+    kinds = "holds", "tight", "necessary", "necessary"
+    assert str(failure.value) == "\n".join(
+        f"a-b [{kind}] {line}." for kind, line in zip(kinds, said, strict=True)
+    )
+
+
+def test_an_error_after_a_failure_shows_the_card_first(capsys):
+    with pytest.raises(ZeroDivisionError), claim("a-b") as c:
+        c.holds("text", False)
+        1 / 0
+    assert capsys.readouterr().out == "a-b\n  FAILS      text: it is false\n"
 
 
 @pytest.mark.parametrize("ratio", [0.4, 1.1, np.nan, -1.0])
@@ -161,8 +191,11 @@ def test_a_notebook_shows_one_output_in_two_forms(shown):
     }
 
 
-def test_a_notebook_says_in_one_line_what_fails(shown):
-    (output,) = shown[1]
+def test_a_notebook_shows_the_card_and_says_in_one_line_what_fails(shown):
+    card, output = shown[1]
+    assert card.data["text/markdown"] == (
+        "`a-b`\n\n- **✗ holds fails:** text — **1 of 2 cases fail, the first at [1]**"
+    )
     assert output.ename == "ClaimFailure"
     assert output.traceback == [
         "ClaimFailure: a-b [holds] text: 1 of 2 cases fail, the first at [1]."
