@@ -359,6 +359,19 @@ def test_stepwise_em_learns_from_a_stream(theta, rng):
         stepwise_em([np.zeros((2, 1))], start, kappa=0.4)
 
 
+def test_stepwise_em_weighs_the_second_chunk_by_its_step(X, theta):
+    first, second = X[:50], X[50:]
+    R = responsibilities(first, theta)
+    after = m_step(first, R)  # the first chunk counts whole
+    S = responsibilities(second, after)
+    eta = 3**-0.7
+    N = (1 - eta) * R.mean(axis=0) + eta * S.mean(axis=0)
+    sums = (1 - eta) * R.T @ first / len(first) + eta * S.T @ second / len(second)
+    params, _ = stepwise_em([first, second], theta)
+    np.testing.assert_allclose(params.weights, N, rtol=1e-9)
+    np.testing.assert_allclose(params.means, sums / N[:, None], rtol=1e-9)
+
+
 def test_labelled_rows_keep_their_component(X, theta):
     labels = np.full(len(X), -1)
     labels[:9] = [0, 1, 2] * 3
@@ -410,7 +423,9 @@ def test_a_start_gives_small_clusters_the_pooled_covariance(rng):
     X = np.concatenate([rng.standard_normal((30, 2)), [[50.0, 50.0]]])
     labels = np.repeat([0, 1], [30, 1])
     start = start_from_labels(X, labels, 2)
-    assert np.linalg.eigvalsh(start.covariances[1])[0] > 0.1
+    crowd = np.cov(X[:30].T, bias=True)
+    np.testing.assert_allclose(start.covariances, [crowd, 30 / 31 * crowd])
+    np.testing.assert_allclose(start.means, [X[:30].mean(axis=0), X[30]])
     with pytest.raises(ValueError, match="Cluster 2 has no rows"):
         start_from_labels(X, labels, 3)
 
