@@ -15,7 +15,7 @@ from sphinx.transforms import SphinxTransform
 #: Seconds for each word, formula in a line, line of a displayed formula, line of code, verdict on a
 #: card, and figure: the pace of somebody who follows, pencil at hand, not of somebody who leafs.
 PACE = {"word": 0.5, "formula": 5, "display": 30, "code": 5, "verdict": 12, "figure": 60}
-VERDICT = r"\bc\.(?:holds|tight|necessary|contrast)\("
+VERDICT = r"\bc\.(?:holds|tight|necessary|contrast|proves)\("
 NUMBERS = "one two three four five six seven eight nine ten".split()
 
 

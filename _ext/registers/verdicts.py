@@ -15,7 +15,7 @@ from collections import namedtuple
 
 from docutils import nodes
 
-KINDS = ("holds", "tight", "necessary", "contrast")
+KINDS = ("holds", "tight", "necessary", "contrast", "proves", "refuted")
 
 #: One line of a claim; ``checks`` is how many conditions were true.
 Verdict = namedtuple("Verdict", "kind text checks", defaults=(1,))

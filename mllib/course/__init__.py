@@ -2,5 +2,16 @@
 
 from mllib.course.broken import broken
 from mllib.course.claims import ClaimFailure, claim, refusal
+from mllib.course.proofs import for_all, identity, integers, on_box, reals
 
-__all__ = ["ClaimFailure", "broken", "claim", "refusal"]
+__all__ = [
+    "ClaimFailure",
+    "broken",
+    "claim",
+    "for_all",
+    "identity",
+    "integers",
+    "on_box",
+    "reals",
+    "refusal",
+]

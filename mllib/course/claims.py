@@ -7,6 +7,9 @@ A claim stands in the cell after its theorem and is written as
         c.tight("largest ratio of mistakes to bound", np.max(mistakes / bounds), at_least=0.5)
         c.necessary("without separability: no clean pass in 1000", min(mistakes_per_pass) > 0)
 
+A statement that a machine can decide for all values at once is proved instead of sampled:
+``c.proves(text, certificate, without=..., refuted=...)``, see ``mllib.course.proofs``.
+
 The text of a verdict is a sentence for the reader; its formulas stand in dollars, in simple TeX,
 and names of the code between backquotes.
 The claim shows the names of the results and one line per verdict. If a check fails, the others
@@ -68,8 +71,10 @@ class claim:
             for verdict, text, _, why in self._verdicts
             if why
         ]
-        if kind is None and not any(verdict == "holds" for verdict, *_ in self._verdicts):
-            raise ClaimFailure(f"{names}: the claim never called holds(...).")
+        if kind is None and not any(
+            verdict in ("holds", "proves") for verdict, *_ in self._verdicts
+        ):
+            raise ClaimFailure(f"{names}: the claim never called holds(...) or proves(...).")
         if kind is None or failed:
             _show(self._plain(), self._markdown())
         if kind is None and failed:
@@ -129,6 +134,31 @@ class claim:
     def contrast(self, text, *conditions):
         """Record a difference worth seeing that drops no hypothesis: a rival, a variant."""
         self._check("contrast", text, conditions)
+
+    def proves(self, text, certificate, *, without, refuted):
+        """Record what a machine decides for all values at once, and the refutation beside it.
+
+        Parameters
+        ----------
+        text : str; the statement, with what it is quantified over
+        certificate : from ``mllib.course.proofs``; it has to be proved
+        without : str; which hypothesis is dropped, or which constant sharpened, in ``refuted``
+        refuted : a certificate of the same form, for which the tool has to find a counterexample
+        """
+        for verdict, line, decide in (
+            ("proves", text, certificate),
+            ("refuted", without, refuted),
+        ):
+            try:
+                point, tool = decide()
+            except ArithmeticError as limit:
+                self._check(verdict, line, (False,), str(limit))
+            else:
+                if verdict == "proves":
+                    self._check(verdict, f"{line} ({tool})", (not point,), f"false at {point}")
+                else:
+                    line = f"{line}: false at {point}" if point else line
+                    self._check(verdict, line, (bool(point),), "it is true all the same")
 
     def _check(self, verdict, text, conditions, expected=""):
         if "\n" in text or not text.strip():
