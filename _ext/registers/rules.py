@@ -118,8 +118,8 @@ def shown(notebook):
             problem = "its cell ended in an error"
         elif cell["execution_count"] is None:
             problem = "its cell was not executed"
-        elif not any(re.search(r"(?m)^  holds +\S", text) for text in texts):
-            problem = "its cell showed no verdict that it holds"
+        elif not any(re.search(r"(?m)^  (holds|proves) +\S", text) for text in texts):
+            problem = "its cell showed no verdict that it holds or is proved"
         for names, _, _ in code.claims_at(source):
             found |= dict.fromkeys(names, problem)
     return found
