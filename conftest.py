@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "tools"))
-sys.modules.setdefault("rfc3987_syntax", None)  # as in _ext: what reads notebooks starts sooner
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # scikit-learn's checks ask for it; set before scipy
 
 from compare import compare_by_meaning  # noqa: E402
