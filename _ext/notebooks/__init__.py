@@ -1,0 +1,1 @@
+"""What makes notebooks that read like the page."""

@@ -1,0 +1,93 @@
+"""``make lab``: the notebooks in JupyterLab, as their pages have them.
+
+    python _ext/notebooks/lab.py [options of JupyterLab]
+
+The notebooks of the site are handed out into ``lab/``, with a table of contents to begin from. A
+notebook that the reader has changed since is left alone; delete it to get a fresh one.
+"""
+
+import hashlib
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+import yaml
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from _ext.build import site
+from _ext.notebooks.rendered import ABOUT
+
+LAB = site.ROOT / "lab"
+#: The settings of this JupyterLab, whatever those of the user are: no news, and the plain renderer
+#: of Markdown, for nothing in these notebooks needs another.
+SETTINGS = {
+    "lab/user-settings/@jupyterlab/apputils-extension/notification.jupyterlab-settings": {
+        "fetchNews": "false",
+        "checkForUpdates": False,
+    },
+    "labconfig/page_config.json": {"disabledExtensions": {"jupyterlab-myst": True}},
+}
+
+
+def contents():
+    """Return a notebook that lists parts and chapters in order, each a link."""
+    lines = ["# Machine Learning You Can Check", "Every chapter is a notebook. Begin anywhere."]
+    for part in yaml.safe_load(site.CONTENTS.read_text(encoding="utf-8"))["parts"]:
+        names = [Path(entry["file"]) for entry in part["chapters"]]
+        found = [f"{name.parent.name}/{name.name}.ipynb" for name in names if name.parent.name]
+        found = [name for name in found if (site.SITE / "_sources/chapters" / name).exists()]
+        lines += [f"## {part['caption']}"] if found else []
+        for name in found:
+            first = nbformat.read(site.SITE / "_sources/chapters" / name, as_version=4).cells[0]
+            title = re.search(r"(?m)^# (.*)", first.source)[1]
+            lines.append(f"- [{title}]({name})")
+    cell = nbformat.v4.new_markdown_cell("\n\n".join(lines), id="contents")
+    return nbformat.writes(nbformat.v4.new_notebook(cells=[cell], metadata=ABOUT))
+
+
+def hand_out():
+    """Write the notebooks into ``lab/``; one that was changed there stays as it is."""
+    given = LAB / ".handed-out.json"
+    before = json.loads(given.read_text()) if given.exists() else {}
+    folder = site.SITE / "_sources/chapters"
+    texts = {"contents.ipynb": contents()}
+    texts |= {
+        str(path.relative_to(folder)): path.read_text(encoding="utf-8")
+        for path in sorted(folder.glob("*/*.ipynb"))
+    }
+    for name, text in texts.items():
+        path = LAB / name
+        if path.exists() and _mark(path.read_text(encoding="utf-8")) != before.get(name):
+            print(f"  kept as you left it: lab/{name}")
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        before[name] = _mark(text)
+    given.write_text(json.dumps(before))
+
+
+def _mark(text):
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def main(options):
+    """Build what is missing, hand the notebooks out, and become JupyterLab."""
+    if not site.build():
+        sys.exit(1)
+    hand_out()
+    home = site.ROOT / ".venv" / "jupyter"
+    for name, settings in SETTINGS.items():
+        path = home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(settings))
+    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={LAB}"]
+    command += ["--LabApp.default_url=/lab/tree/contents.ipynb", *options]
+    os.execve(command[0], command, os.environ | {"JUPYTER_CONFIG_DIR": str(home)})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
