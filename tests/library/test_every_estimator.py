@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mllib
-from mllib.core.estimators import Classifier, Estimator
+from mllib.core.estimators import Classifier, Estimator, Regressor
 from mllib.ridge_and_lasso import Lasso
 
 #: The hyperparameters of every estimator where none is given.
@@ -135,6 +135,12 @@ def data(estimator):
     return X, np.array([7, 3, 10])[(X @ [1, 2, 3] + rng.integers(0, 3, 60)).astype(int) % classes]
 
 
+def said(model, X):
+    """Return the first of what a model says about rows."""
+    ways = ("predict_proba", "decision_function", "score_samples", "transform", "predict")
+    return getattr(model, next(way for way in ways if hasattr(model, way)))(X)
+
+
 @every
 def test_what_a_fit_remembers(estimator):
     X, y = data(estimator)
@@ -164,12 +170,35 @@ def test_a_weight_counts_a_row_that_often(estimator):
     X, y = data(estimator)
     weights = np.random.default_rng(1).integers(0, 4, 60)
 
-    def said(X, y, **weights):
+    def fitted(X, y, **weights):
         model = estimator(**SETTINGS.get(estimator.__name__, {})).fit(X, y, **weights)
-        ways = ("predict_proba", "decision_function", "score_samples", "transform", "predict")
-        return getattr(model, next(way for way in ways if hasattr(model, way)))(X[:9])
+        return said(model, X[:9])
 
     rows = np.r_[:9, np.repeat(np.arange(60), weights)]
     both = np.r_[weights[:9] + 1, weights[9:]]
-    assert_allclose(said(X, y, sample_weight=both), said(X[rows], y[rows]), rtol=1e-5, atol=1e-8)
-    assert np.abs(said(X, y, sample_weight=both) - said(X, y)).max() > 1e-4
+    assert_allclose(
+        fitted(X, y, sample_weight=both), fitted(X[rows], y[rows]), rtol=1e-5, atol=1e-8
+    )
+    assert np.abs(fitted(X, y, sample_weight=both) - fitted(X, y)).max() > 1e-4
+
+
+in_chunks = [kind for kind in estimators() if hasattr(kind, "fit_chunks")]
+
+
+@pytest.mark.parametrize("estimator", in_chunks, ids=lambda kind: kind.__name__)
+def test_chunks_that_hold_other_classes_give_the_fit_of_all_rows(estimator):
+    X, y = data(estimator)
+    cuts = np.array_split(np.lexsort([X[:, 0], y]), [11, 25, 26, 48])
+    labelled = issubclass(estimator, (Classifier, Regressor))
+    chunks = [lambda r=r: (X[r], y[r]) if labelled else X[r] for r in cuts]  # stay in this process
+    whole, used = estimator().fit(X, y), []
+
+    def workers(function, tasks):
+        return (used.append(1) or function(task) for task in tasks)
+
+    for model in (estimator().fit_chunks(chunks), estimator().fit_chunks(chunks, workers)):
+        for name, value in vars(whole).items():
+            if name.endswith("_") and isinstance(value, (int, float, np.ndarray)):
+                assert_allclose(getattr(model, name), value, rtol=1e-8, atol=1e-10, err_msg=name)
+        assert_allclose(said(model, X), said(whole, X))
+    assert len(used) == len(chunks)
