@@ -8,9 +8,11 @@ import warnings
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 import mllib
 from mllib.core.estimators import Classifier, Estimator, Regressor
+from mllib.ridge_and_lasso import Lasso
 
 #: The hyperparameters of every estimator where none is given.
 DEFAULTS = """
@@ -97,7 +99,7 @@ DecisionTreeRegressor: ccp_alpha=0.0 criterion='squared_error' max_depth=None ma
     random_state=None
 """
 #: Settings where the data below ask for them.
-SETTINGS = {"HardMarginSVM": {"kernel": "rbf", "ell": 0.1}}
+SETTINGS = {"HardMarginSVM": {"kernel": "rbf", "ell": 0.1}, "SVC": {"tol": 1e-10}}
 TWO_CLASSES = {"AdaBoostClassifier", "BatchPerceptron", "KernelPerceptron", "Perceptron"}
 
 
@@ -125,20 +127,78 @@ def test_the_defaults_are_those_that_are_published(estimator):
     assert re.search(rf"^{name}: (.*(?:\n    .*)*)", DEFAULTS, re.M)[1].split() == words.split()
 
 
+def data(estimator):
+    """Return X and y, whole numbers; y has classes that an estimator can take."""
+    rng = np.random.default_rng(0)
+    classes = 2 if estimator.__name__ in TWO_CLASSES else 3
+    X = rng.integers(0, 5, (60, 3)) + 0.0
+    return X, np.array([7, 3, 10])[(X @ [1, 2, 3] + rng.integers(0, 3, 60)).astype(int) % classes]
+
+
+def said(model, X):
+    """Return the first of what a model says about rows."""
+    ways = ("predict_proba", "decision_function", "score_samples", "transform", "predict")
+    return getattr(model, next(way for way in ways if hasattr(model, way)))(X)
+
+
 @every
 def test_what_a_fit_remembers(estimator):
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 5, (60, 3)) + 0.0
-    y = np.array([7, 3, 10])[rng.permutation(60) % (2 if estimator.__name__ in TWO_CLASSES else 3)]
-    given = {} if not issubclass(estimator, (Classifier, Regressor)) else {"y": y}
+    X, y = data(estimator)
     model = estimator(**SETTINGS.get(estimator.__name__, {}))
     limited = "max_iter" in model.get_params()
     model.set_params(**{"max_iter": 1} if limited else {})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model.fit(X, **given)
+        model.fit(X, y)
     assert model.n_features_in_ == 3
-    if limited and estimator.__name__ != "Lasso":  # which counts the steps of its path
+    if limited and estimator is not Lasso:  # which counts the steps of its path
         assert np.all(model.n_iter_ == 1)
     if issubclass(estimator, Classifier):
         assert model.classes_.tolist() == sorted(set(y))
+
+
+def weighted():
+    """Return the estimators that take weights and draw nothing."""
+    for estimator in estimators():
+        drawn = {"random_state"} & set(inspect.signature(estimator).parameters)
+        if "sample_weight" in inspect.signature(estimator.fit).parameters and not drawn:
+            yield estimator
+
+
+@pytest.mark.parametrize("estimator", weighted(), ids=lambda kind: kind.__name__)
+def test_a_weight_counts_a_row_that_often(estimator):
+    X, y = data(estimator)
+    weights = np.random.default_rng(1).integers(0, 4, 60)
+
+    def fitted(X, y, **weights):
+        model = estimator(**SETTINGS.get(estimator.__name__, {})).fit(X, y, **weights)
+        return said(model, X[:9])
+
+    rows = np.r_[:9, np.repeat(np.arange(60), weights)]
+    both = np.r_[weights[:9] + 1, weights[9:]]
+    assert_allclose(
+        fitted(X, y, sample_weight=both), fitted(X[rows], y[rows]), rtol=1e-5, atol=1e-8
+    )
+    assert np.abs(fitted(X, y, sample_weight=both) - fitted(X, y)).max() > 1e-4
+
+
+in_chunks = [kind for kind in estimators() if hasattr(kind, "fit_chunks")]
+
+
+@pytest.mark.parametrize("estimator", in_chunks, ids=lambda kind: kind.__name__)
+def test_chunks_that_hold_other_classes_give_the_fit_of_all_rows(estimator):
+    X, y = data(estimator)
+    cuts = np.array_split(np.lexsort([X[:, 0], y]), [11, 25, 26, 48])
+    labelled = issubclass(estimator, (Classifier, Regressor))
+    chunks = [lambda r=r: (X[r], y[r]) if labelled else X[r] for r in cuts]  # stay in this process
+    whole, used = estimator().fit(X, y), []
+
+    def workers(function, tasks):
+        return (used.append(1) or function(task) for task in tasks)
+
+    for model in (estimator().fit_chunks(chunks), estimator().fit_chunks(chunks, workers)):
+        for name, value in vars(whole).items():
+            if name.endswith("_") and isinstance(value, (int, float, np.ndarray)):
+                assert_allclose(getattr(model, name), value, rtol=1e-8, atol=1e-10, err_msg=name)
+        assert_allclose(said(model, X), said(whole, X))
+    assert len(used) == len(chunks)
