@@ -4,8 +4,8 @@
     python book.py run perceptron          a word alone is the first of the settings
 
 It needs Python alone. All of it happens inside .venv, which is made on first use; a word adds the
-groups of packages that it needs (pyproject.toml), in the versions of requirements.txt. To add a
-word, write a function under ``@word``.
+groups of packages that it needs (pyproject.toml), in the versions of uv.lock. To add a word, write
+a function under ``@word``.
 """
 
 import hashlib
@@ -43,19 +43,23 @@ def word(*groups):
     return enter
 
 
-def run_python(*command, **environment):
-    """Run a script, or ``-m`` and a module, with the Python of .venv; end with it if it fails."""
+def code_of(*command, **environment):
+    """Run a script, or ``-m`` and a module, with the Python of .venv; return its exit code."""
     process = subprocess.Popen(
         [str(PYTHON), *map(str, command)], cwd=ROOT, env=os.environ | environment
     )
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())
     while True:
         try:
-            if code := process.wait():
-                sys.exit(code)
-            return
+            return process.wait()
         except KeyboardInterrupt:  # the script was told too, and ends in its own way
             continue
+
+
+def run_python(*command, **environment):
+    """Run it, and end with it if it fails."""
+    if code := code_of(*command, **environment):
+        sys.exit(code)
 
 
 def options(**settings):
@@ -109,31 +113,24 @@ def again(*arguments):
 
 
 def environment(groups):
-    """Let .venv hold the packages of some groups, in the versions of requirements.txt."""
-    import tomllib
-
-    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    state = project + (ROOT / "requirements.txt").read_text(encoding="utf-8")
-    state = hashlib.sha256(state.encode()).hexdigest()
+    """Let .venv hold the packages of some groups, in the versions of uv.lock."""
+    pins = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    state = hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + pins.encode()).hexdigest()
     there = json.loads(READY.read_text()) if READY.exists() and PYTHON.exists() else {}
     wanted = sorted({*groups, *there.get("groups", ())})
     if there == {"state": state, "groups": wanted}:
         return
     if not PYTHON.exists():
         create()
-    table, names = tomllib.loads(project)["dependency-groups"], set()
-    left = list(wanted)
-    while left:
-        for need in table[left.pop()]:
-            if isinstance(need, str):
-                names.add(need)
-            else:
-                left.append(need["include-group"])
+    print(f"Installing the pinned packages of: {', '.join(wanted)} ...", flush=True)
     # What pip warns of (mirrors, a newer pip) is not said; what fails is.
     pip = ["-m", "pip", "install", "--disable-pip-version-check", "-qq", "--progress-bar", "off"]
-    print(f"Installing the pinned packages of: {', '.join(wanted)} ...", flush=True)
-    run_python(*pip, "--constraint", "requirements.txt", *sorted(names))
-    run_python(*pip, "--no-deps", "--editable", ".")
+    run_python(*pip, next(line for line in pins.splitlines() if line.startswith("uv==")))
+    sync = ["-m", "uv", "sync", "--frozen", "--inexact", "--quiet"]
+    if code_of(*sync, *(f"--group={name}" for name in wanted), UV_PYTHON_DOWNLOADS="never"):
+        print("So pip installs them, and all others ...", flush=True)  # it may know a way
+        run_python(*pip, "--requirement", "requirements.txt")
+        run_python(*pip, "--no-deps", "--editable", ".")
     READY.write_text(json.dumps({"state": state, "groups": wanted}))
 
 

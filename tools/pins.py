@@ -18,7 +18,7 @@ EXPORT = "export --frozen --no-emit-project --no-hashes --no-annotate --no-heade
 FILES = {
     "requirements.txt": (
         "# Exported from uv.lock by `make pins`: all packages, tested together on Python 3.11.\n"
-        "# pip installs all of it; book.py what a word needs, with this file as constraint.\n",
+        "# pip installs all of it; book.py what a word needs, from the lock.\n",
         ["--all-groups"],
     ),
     "binder/requirements.txt": (
