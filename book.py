@@ -239,6 +239,14 @@ def bench(module=""):
     run_python("benchmarks/run.py", *filter(None, [module]))
 
 
+@word("build", "pdf", "maintain")
+def release(tag=""):
+    """Make what a version publishes, in _build/release (TAG=v0.2.0)"""
+    run_python("tools/release.py", "check", tag)
+    pdf()
+    run_python("tools/release.py", "make", tag)
+
+
 @word("maintain")
 def pins():
     """Export the pins from uv.lock, after an edit of pyproject.toml and `uv lock`"""

@@ -2,8 +2,8 @@
 
 A gate that fails does not stop the others; only what a failed gate printed is shown. The first
 stage runs two gates at a time; the tests and the notebooks use both cores themselves.
-``GATE=notebooks`` runs the gates with that word in their names; with ``SLOWEST=10`` each gate that
-runs tests shows its ten slowest.
+``GATE=notebooks,lint`` runs the gates with one of these words in their names; with ``SLOWEST=10``
+each gate that runs tests shows its ten slowest.
 """
 
 import os
@@ -85,7 +85,8 @@ def run(gate):
 def main():
     """Run all stages, or the gates that are asked for; return the number of those that failed."""
     wanted = os.environ.get("GATE") or ""
-    stages = [[gate for gate in stage if wanted in gate[0]] for stage in STAGES]
+    parts = wanted.split(",")
+    stages = [[gate for gate in stage if any(p in gate[0] for p in parts)] for stage in STAGES]
     if not any(stages):
         names = "; ".join(name for stage in STAGES for name, *_ in stage)
         sys.exit(f"No gate is called {wanted!r}. GATE is a part of one of these names: {names}.")

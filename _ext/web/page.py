@@ -14,7 +14,7 @@ import yaml
 from docutils import nodes
 
 from _ext.registers.verdicts import folded
-from _ext.web import browser, lighter
+from _ext.web import browser, lighter, repository
 
 HERE = Path(__file__).parent
 #: Scripts of the theme and of extensions that no page of this book needs.
@@ -110,7 +110,9 @@ def complete(app, pagename, templatename, context, doctree):
         "foot": {
             "year": year(app),
             "bibtex": bibtex(title, pagename, app),
+            "version": config.book_version,
             "source": source_of(pagename, app),
+            "report": repository.report(config.html_theme_options, pagename, title),
             "printed": config.book_printed,
             "chapter_pdf": config.book_printed
             and pagename in app.env.found_docs
@@ -204,6 +206,7 @@ def setup(app):
     """Connect the steps, after those of the theme."""
     app.setup_extension("_ext.web.writer")
     app.add_config_value("book_printed", False, "html")
+    app.add_config_value("book_version", "", "")  # by itself it makes no page anew
     app.add_config_value("book_cards", False, "html")  # a browser draws them
     for script in ("book", "page", "share", "map", "player", "theorem", "copy-tex.min"):
         app.add_js_file(f"{script}.js", loading_method="defer")
