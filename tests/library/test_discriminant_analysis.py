@@ -25,6 +25,7 @@ from mllib.discriminant_analysis import (
     fisher_direction,
     fisher_directions,
     fisher_ratio,
+    labelled_statistics,
     lda_error_rate,
     linear_rule_error,
     linear_scores,
@@ -640,3 +641,31 @@ def test_what_is_left_out_of_an_error_rate_and_of_statistics():
         regularised_covariances(statistics, 0.5, 0.1),
         regularised_covariances(statistics, 0.5, 0.1, unbiased=False),
     )
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_labelled_rows_of_any_classes_add_up(shared):
+    X, y = sample(np.random.default_rng(5), n=40)
+    y = np.array([30, 10, 20])[y]
+    parts = [labelled_statistics((X[y == k], y[y == k]), shared) for k in (30, 10, 20)]
+    parts.append(labelled_statistics((X[:7], y[:7]), shared))
+    total = parts[0] + parts[1] + parts[2] + parts[3]
+    rows = np.concatenate([np.arange(40), np.arange(7)])
+    index = np.searchsorted([10, 20, 30], y[rows])
+    whole = class_statistics(X[rows], index, 3, shared=shared)
+    assert total.classes.tolist() == [10, 20, 30]
+    assert total.rows.tolist() == np.bincount(index).tolist()
+    for field in ("counts", "means", "scatters"):
+        assert getattr(total.statistics, field) == pytest.approx(getattr(whole, field))
+    wide = parts[0].among(3, np.array([2]))
+    assert (wide.classes.tolist(), wide.rows.tolist()) == ([30], [0, 0, len(X[y == 30])])
+    assert labelled_statistics((X, y)).statistics.scatters.shape == (3, 3, 3)
+    with pytest.raises(ValueError, match="This Mine estimator"):
+        labelled_statistics((X, None), name="Mine")
+
+
+def test_the_maximum_likelihood_is_the_default_of_shrinking():
+    X, y = sample(np.random.default_rng(6))
+    statistics = class_statistics(X, y)
+    own = statistics.scatters / statistics.counts[:, None, None]
+    assert regularised_covariances(statistics, 1.0, 0.0) == pytest.approx(own)

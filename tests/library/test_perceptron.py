@@ -427,16 +427,17 @@ def test_weights_of_a_run_are_those_of_its_step_size(step):
 
 @pytest.mark.parametrize("step", [{}, {"eta": 0.25}])
 def test_a_batch_run_follows_the_gradient_and_tells_each_step(step):
-    A = add_intercept(CORNERS)
-    run = batch_perceptron(A, XOR, **step)
+    A, y = integer_sample(19)
+    A, y = np.vstack([A, -A[:3]]), np.append(y, y[:3])  # not separable
+    run = batch_perceptron(A, y, **step)
     assert (len(run.criterion), run.converged) == (1001, False)
     w = np.zeros(3)
     for value, errors in list(zip(run.criterion, run.errors))[:30]:
-        margins = XOR * (A @ w)
+        margins = y * (A @ w)
         assert value == pytest.approx(-margins[margins <= 0].sum())
         assert errors == np.count_nonzero(margins <= 0)
-        w = w + step.get("eta", 1.0) * (XOR * (margins <= 0)) @ A
-    short = batch_perceptron(A, XOR, max_iter=30, **step)
+        w = w + step.get("eta", 1.0) * (y * (margins <= 0)) @ A
+    short = batch_perceptron(A, y, max_iter=30, **step)
     assert short.w == pytest.approx(w)
     ended = batch_perceptron(*integer_sample(20))
     assert ended.errors[0] > ended.errors[-1] == 0
@@ -477,6 +478,12 @@ def test_the_estimators_store_the_runs_that_were_asked_for(fit_intercept, max_it
         assert np.array_equal(model.mistakes_, run.mistakes)
         assert (model.n_iter_, model.converged_) == (len(run.mistakes), run.converged)
         assert model.decision_function(X) == pytest.approx(run.f)
+
+
+def test_an_offset_is_sought_unless_it_is_not_wanted():
+    assert is_separable([[1.0], [2.0]], [-1, 1])
+    assert not is_separable([[1.0], [2.0]], [-1, 1], intercept=False)
+    assert kernel_perceptron(np.eye(2), [1, -1]).converged
 
 
 def test_the_kernel_perceptron_ends_after_a_thousand_passes():
