@@ -681,7 +681,7 @@ def test_weights_enter_every_statistic_start_and_score(rng):
     cubed = selection_probabilities(X, centres[:1], power=3.0)
     assert cubed == pytest.approx(D**1.5 / (D**1.5).sum())
     for start in (seed_centres, k_means_plus_plus, random_partition):
-        heavy = start(X, 3, np.random.default_rng(0), sample_weight=w)
+        heavy = start(X, 3, np.random.default_rng(0), sample_weight=w**9)
         assert not np.array_equal(heavy, start(X, 3, np.random.default_rng(0)))
     squared = seed_centres(X, 3, np.random.default_rng(1))
     assert np.array_equal(squared, seed_centres(X, 3, np.random.default_rng(1), power=2.0))
