@@ -121,6 +121,8 @@ def test_gates_of_the_workflow_are_all_gates():
 def test_the_workflows_are_well_formed_and_safe():
     check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema"]
     subprocess.run([*check, "vendor.github-workflows", *WORKFLOWS], check=True)
+    forms = (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml")
+    subprocess.run([*check, "vendor.github-issue-forms", *forms], check=True)
     audit = [Path(sys.executable).with_name("zizmor"), "--offline", "--quiet", ROOT / ".github"]
     subprocess.run([*audit, "--persona=pedantic"], check=True)
 
