@@ -18,12 +18,24 @@ FOLDERS = ("PROGRAMFILES", "PROGRAMFILES(X86)", "LOCALAPPDATA")
 OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 
 
+def ran(*command, seconds=300):
+    """Run a command in silence; return what it printed, or None if it failed."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
+def asked(line, *arguments):
+    """Let the driver do one line in a process of its own, for it may lack libraries."""
+    head = "import sys\nfrom playwright.sync_api import sync_playwright as driver\n"
+    return ran(sys.executable, "-c", f"{head}with driver() as p: {line}", *arguments, seconds=60)
+
+
 def drivers_own():
     """Return where the driver keeps the browser that it downloads, there or not."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        return playwright.chromium.executable_path
+    return asked("print(p.chromium.executable_path)") or ""
 
 
 def places():
@@ -43,24 +55,9 @@ def find():
 
 
 def starts(path):
-    """Whether the browser starts: one that was downloaded may lack libraries of the system."""
-    from playwright.sync_api import Error, sync_playwright
-
-    with sync_playwright() as playwright:
-        try:
-            playwright.chromium.launch(executable_path=path, args=OPTIONS).close()
-        except Error:
-            return False
-    return True
-
-
-def ran(*command, seconds=300):
-    """Run a command that says nothing; return whether it ended well."""
-    try:
-        done = subprocess.run(command, capture_output=True, timeout=seconds, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode == 0
+    """Whether the driver starts this browser."""
+    launch = f"p.chromium.launch(executable_path=sys.argv[1], args={OPTIONS}).close()"
+    return bool(path) and asked(launch, path) is not None
 
 
 def get():
@@ -71,22 +68,22 @@ def get():
     LookupError
         If none can be had; it says why and what to do.
     """
-    if found := find():
+    if starts(found := find()):
         return found
     print("Fetching a browser ...", flush=True)
-    if ran(sys.executable, "-m", "playwright", "install", "--no-shell", "chromium"):
-        if starts(found := drivers_own()):
-            return found
-        Path(found).unlink()
+    ran(sys.executable, "-m", "playwright", "install", "--no-shell", "chromium")
+    if starts(found := drivers_own()):
+        return found
     if hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
         os.environ["DEBIAN_FRONTEND"] = "noninteractive"
         debian = ("apt-get", "-y", "-qq", "-o", "Acquire::Retries=1", "-o")
         debian += ("Acquire::http::Timeout=20",)
         ran(*debian, "update", seconds=90)
-        for package in COMMANDS[:2]:
-            if ran(*debian, "install", "--no-install-recommends", package):
-                return shutil.which(package)
+        for package in COMMANDS[:2]:  # and a library of the driver
+            ran(*debian, "install", "--no-install-recommends", "libatomic1", package)
+            if starts(found := shutil.which(package)):
+                return found
     raise LookupError(
-        "no Chrome, Edge or Chromium is installed and none could be downloaded: install one "
+        "no Chrome, Edge or Chromium starts here and none could be fetched: install one "
         "(on Debian or Ubuntu: sudo apt-get install chromium)"
     )

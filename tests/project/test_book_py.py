@@ -121,6 +121,8 @@ def test_gates_of_the_workflow_are_all_gates():
 def test_the_workflows_are_well_formed_and_safe():
     check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema"]
     subprocess.run([*check, "vendor.github-workflows", *WORKFLOWS], check=True)
+    forms = (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml")
+    subprocess.run([*check, "vendor.github-issue-forms", *forms], check=True)
     audit = [Path(sys.executable).with_name("zizmor"), "--offline", "--quiet", ROOT / ".github"]
     subprocess.run([*audit, "--persona=pedantic"], check=True)
 
@@ -146,17 +148,31 @@ def test_a_browser_is_looked_for_then_downloaded_then_a_package(monkeypatch):
 
     tried = []
     monkeypatch.setattr(browser, "find", lambda: None)
+    monkeypatch.setattr(browser, "drivers_own", lambda: "/own/chrome")
     monkeypatch.setattr(browser, "ran", lambda *command, **_: tried.append(command))
     monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
     monkeypatch.setattr(browser.shutil, "which", lambda name: f"/usr/bin/{name}")
+    for works, steps in (
+        ("/own/chrome", ["chromium"]),
+        ("/usr/bin/chromium", ["chromium", "update", "chromium-headless-shell", "chromium"]),
+    ):
+        monkeypatch.setattr(browser, "starts", lambda path, works=works: path == works)
+        tried.clear()
+        assert browser.get() == works
+        assert [command[-1] for command in tried] == steps
+    monkeypatch.setattr(browser, "starts", lambda path: False)
     with pytest.raises(LookupError, match="apt-get install chromium"):
         browser.get()
-    assert "playwright" in tried[0]
-    assert [c[-1] for c in tried[1:]] == ["update", "chromium-headless-shell", "chromium"]
-    monkeypatch.setattr(
-        browser, "ran", lambda *command, **_: command[-1] == "chromium-headless-shell"
-    )
-    assert browser.get() == "/usr/bin/chromium-headless-shell"
+
+
+def test_a_browser_that_does_not_start_is_none(tmp_path):
+    from _ext.web import browser
+
+    fake = tmp_path / "chromium"
+    fake.write_text("#!/bin/sh\nexit 1\n")
+    fake.chmod(0o755)
+    assert not browser.starts(None)
+    assert not browser.starts(str(fake))
 
 
 @pytest.mark.parametrize(("ci", "code"), [("", 0), ("true", 1)])

@@ -32,7 +32,7 @@ def address():
 @pytest.fixture(scope="session")
 def browser():
     """Start the browser once."""
-    path = browsers.get()
+    path = browsers.find()
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=path, args=browsers.OPTIONS)
         yield running

@@ -79,6 +79,11 @@ def test_with_the_addresses_set_every_button_and_mark_points_right(tmp_path):
     assert links(pages["intro"], "Binder") == []  # nothing to run there
     assert links(chapter, "Sourceofthispage") == [f"{ADDRESS}/blob/main/{path}.md"]
     assert links(chapter, "Editthispage") == [f"{ADDRESS}/edit/main/{path}.md"]
+    assert links(chapter, "Reportaslip") == [
+        f"{ADDRESS}/issues/new?template=slip.yml&title=Slip%3A+One&where=chapters%2Fpart%2Fone"
+    ]
+    assert links(chapter, "Openissue") == links(chapter, "Reportaslip")
+    assert (tmp_path / "_build" / "html" / ".nojekyll").exists()
     own = f"https://example.org/book/{path}.html"
     assert chapter.count(f'<link rel="canonical" href="{own}" />') == 1
     assert f'<meta property="og:url" content="{own}" />' in chapter
@@ -112,6 +117,16 @@ def test_the_address_of_this_book_is_empty_or_valid():
 def test_an_address_that_no_service_understands_is_refused(url):
     with pytest.raises(ConfigError, match="write it as https"):
         repository.options(url)
+
+
+def test_a_report_fills_fields_that_the_form_has():
+    form = yaml.safe_load((ROOT / ".github/ISSUE_TEMPLATE" / repository.FORM).read_text("utf-8"))
+    assert "where" in {part["id"] for part in form["body"]}
+    given = {"repository_url": "https://gitlab.com/a/b"}
+    assert repository.report(given, "x", "PCA & more") == (
+        "https://gitlab.com/a/b/-/issues/new?issue%5Btitle%5D=Slip%3A+PCA+%26+more"
+    )
+    assert repository.report({}, "x", "PCA") == ""
 
 
 def test_colab_is_offered_for_github_alone():
