@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from _ext.build import site
 
 LIVE = Path(__file__).with_name("live_page")
-THEBE = LIVE.parents[1] / "vendored" / "thebe"
+VENDORED = LIVE.parents[1] / "vendored"
 
 
 def free_port():
@@ -101,7 +101,10 @@ class Site(site.Quiet):
         """Find ``live/`` beside this file, what it needs of others, and all else in the site."""
         where = super().translate_path(path)
         inside = Path(where).relative_to(self.directory).parts
-        for place, folder in ((("live", "thebe"), THEBE), (("live",), LIVE)):
+        for place, folder in (
+            *((("live", name), VENDORED / name) for name in ("thebe", "katex")),
+            (("live",), LIVE),
+        ):
             if inside[: len(place)] == place:
                 return str(folder.joinpath(*inside[len(place) :]))
         return where

@@ -151,7 +151,7 @@ def publish(printed):
     fresh, old = BUILD / "html.fresh", BUILD / "html.old"
     shutil.rmtree(fresh, ignore_errors=True)
     shutil.rmtree(old, ignore_errors=True)
-    shutil.copytree(WORK / "html", fresh, ignore=shutil.ignore_patterns("*.map"))
+    shutil.copytree(WORK / "html", fresh, ignore=shutil.ignore_patterns("*.map", "searchindex.js"))
     (fresh / ".nojekyll").touch()  # GitHub Pages keeps folders that begin with an underscore
     if printed:
         shutil.copy(PDF, fresh)

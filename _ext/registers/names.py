@@ -1,13 +1,14 @@
 """What the book names: its terms, results, functions and people, for the index and the search.
 
 ``{book-index}`` lists in one alphabet every term, every result, every function and class of
-``mllib``, and every author that is cited. The same names, with further words, are written to
-``searchnames.js``, which the search page alone loads: it finds a theorem by its name, a symbol by
-its meaning, a function by its parts.
+``mllib``, and every author that is cited. The same names and the sections, with their numbers and
+further words, are written to ``searchnames.js``, and which page holds which word to one file for
+each letter in ``searchwords``: the search fetches them when it is used.
 """
 
 import json
 import re
+from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -54,8 +55,10 @@ def results(app):
             block = stated.get(entry["id"], {})
             kind = numbered(env, docname, block.get("realtype", entry["kind"]), entry["id"])
             words = f"{entry['id']} {entry['kind']}"
+            said = pages[docname].words.get(entry["id"], "")
+            words += " " + " ".join(re.findall(r"\b\w\^\w\b", said))
             if block:  # the title that the page gives it
-                words += " " + pages[docname].words.get(entry["id"], "").partition("\n")[0]
+                words += " " + said.partition("\n")[0]
             yield Name(entry["title"], kind, docname, entry["id"], words)
 
 
@@ -111,9 +114,25 @@ def people(app):
                     yield Name(name, "cited", docname, anchor)
 
 
-def collect(app):
+def sections(app):
+    """Yield the sections of what is read from front to back; the search finds them."""
+    for docname in app.env.found_docs:
+        if not docname.startswith("chapters/"):
+            continue
+        numbers = app.env.toc_secnumbers.get(docname, {})
+        for link in app.env.tocs[docname].findall(nodes.reference):
+            anchor, number = (
+                link["anchorname"],
+                ".".join(map(str, numbers.get(link["anchorname"], ()))),
+            )
+            words = (f"${n.astext()}$" if isinstance(n, nodes.math) else n.astext() for n in link)
+            kind = f"Section {number}".strip() if anchor else "page"
+            yield Name("".join(words), kind, docname, anchor.lstrip("#"), listed=False)
+
+
+def collect(app, *more):
     """Return every name of the book, in the order of the alphabet."""
-    found = [*results(app), *terms(app), *library(app), *exercises(app), *people(app)]
+    found = [*results(app), *terms(app), *library(app), *exercises(app), *people(app), *more]
     return sorted(found, key=lambda n: (glossary.slug(n.title), n.kind, n.docname, n.anchor))
 
 
@@ -172,34 +191,49 @@ def shown(title):
     for node in sentence(title):
         text = node.astext()
         if isinstance(node, nodes.math):
-            parts.append(formulas.typeset(text, mathml=True))
+            formula = formulas.typeset(text, mathml=True)
+            parts.append(formula.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', ""))
         else:
             text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
             parts.append(f"<code>{text}</code>" if isinstance(node, nodes.literal) else text)
     return "".join(parts)
 
 
-def searchable(app):
-    """Return the lines of the search: title, kind, page, address, words, symbol."""
+def searchable(app, pages):
+    """Return the lines of the search: title, kind, page, anchor, title as text, words, symbol."""
     lines = []
-    for name in collect(app):
-        if name.kind == "cited" or name.docname not in app.env.titles:
-            continue
-        page = app.env.titles[name.docname].astext()
-        address = f"{app.builder.get_target_uri(name.docname)}#{name.anchor}"
-        words = re.sub(r"[^a-z0-9α-ω]+", " ", f"{glossary.plain(name.title)} {name.words}".lower())
-        lines.append(
-            [shown(name.title), name.kind, page, address, words.strip(), shown(name.symbol)]
-        )
+    for name in collect(app, *sections(app)):
+        if name.kind != "cited" and name.docname in pages:
+            title, look = glossary.plain(name.title), shown(name.title)
+            title = re.sub(r"\b(\w) squared", r"\g<0> \1^2", title)
+            more = {*glossary.plain(f"{name.words} {name.symbol}").split()} - {*title.split()}
+            text = title if title != look.lower() else ""
+            where = pages.index(name.docname), name.anchor
+            more = " ".join(sorted(more))
+            lines.append([look, name.kind, *where, text, more, shown(name.symbol)])
     return lines
 
 
 def write_search(app, error):
-    """Write the names beside the search index."""
-    if error is None and app.builder.format == "html":
-        lines = ",\n".join(json.dumps(line, ensure_ascii=False) for line in searchable(app))
-        path = Path(app.outdir) / "searchnames.js"
-        path.write_text(f"window.bookNames = [\n{lines}\n];\n", encoding="utf-8")
+    """Write the names, and which page holds which word, as Sphinx indexed them."""
+    if error is not None or app.builder.format != "html":
+        return
+    pages = [name for name in notes.reading_order(app.env) if "/" in name]
+    pages.sort(key=lambda name: name.count("/") < 2)  # chapters come first
+    listed = [[app.env.titles[name].astext(), app.builder.get_target_uri(name)] for name in pages]
+    letters = defaultdict(dict)
+    for word, holding in app.builder.indexer._mapping.items():
+        found = sorted(pages.index(name) for name in holding if name in pages)
+        letters[word[0] if "a" <= word[:1] <= "z" else "0"][word] = found
+    folder = Path(app.outdir, "searchwords")
+    folder.mkdir(exist_ok=True)
+    for letter, table in letters.items():
+        text = json.dumps(dict(sorted(table.items())), ensure_ascii=False, separators=(",", ":"))
+        (folder / f"{letter}.js").write_text(f'window.bookWords("{letter}",{text});\n', "utf-8")
+    lines = (json.dumps(line, ensure_ascii=False) for line in searchable(app, pages))
+    text = f"window.bookPages = {json.dumps(listed, ensure_ascii=False)};\n"
+    text += "window.bookNames = [\n" + ",\n".join(lines) + "\n];\n"
+    (folder.parent / "searchnames.js").write_text(text, encoding="utf-8")
 
 
 def setup(app):

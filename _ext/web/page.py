@@ -196,7 +196,8 @@ def settle(app, config):
     """Add templates and scripts; an address ends in a slash."""
     config.templates_path.insert(0, str(HERE / "templates"))
     config.html_static_path.append(str(HERE / "scripts"))
-    config.html_static_path.append(str(HERE.parent / "vendored" / "katex" / "copy-tex.min.js"))
+    for file in ("katex/copy-tex.min.js", "minisearch/minisearch.min.js"):
+        config.html_static_path.append(str(HERE.parent / "vendored" / file))
     if config.html_baseurl:
         config.html_baseurl = config.html_baseurl.rstrip("/") + "/"
         config.book_cards = browser.find() is not None

@@ -13,12 +13,14 @@ A statement that a machine can decide for all values at once is proved instead o
 The text of a verdict is a sentence for the reader; its formulas stand in dollars, in simple TeX,
 and names of the code between backquotes.
 The claim shows the names of the results and one line per verdict. If a check fails, the others
-still run; its line says so with the first case that fails, and the claim ends in a
-``ClaimFailure``. In a terminal it prints plain text. In a notebook it displays that text together
-with Markdown, in which formulas are typeset and the number of checks is told; from both the build
-composes the cards under the proofs and the pages of results.
+still run; its line says so with the first case that fails, in a notebook also with both sides of
+the comparison there, and the claim ends in a ``ClaimFailure``. In a terminal it prints plain text.
+In a notebook it displays that text together with Markdown, in which formulas are typeset and the
+number of checks is told; from both the build composes the cards under the proofs and the pages of
+results.
 """
 
+import ast
 import re
 import sys
 
@@ -35,8 +37,14 @@ class ClaimFailure(AssertionError):
     """Raised when a check of a claim fails, or when a claim checks nothing."""
 
     def _render_traceback_(self):
-        """Return what a notebook shows: the sentence, without the way through this file."""
-        return [f"{type(self).__name__}: {self}"]
+        """Return what a notebook shows: a sentence, without the way through this file."""
+        told = str(self).splitlines()
+        said = told[0] if len(self.args) < 2 else f"{self.args[1]}: the card says where."
+        return [f"{type(self).__name__}: {said}"]
+
+    def __str__(self):
+        """Return the whole message."""
+        return str(self.args[0])
 
 
 class claim:
@@ -78,7 +86,8 @@ class claim:
         if kind is None or failed:
             _show(self._plain(), self._markdown())
         if kind is None and failed:
-            raise ClaimFailure("\n".join(failed))
+            count = f"{len(failed)} of {len(self._verdicts)} verdicts"
+            raise ClaimFailure("\n".join(failed), f"{names}: {count} failed")
         return False
 
     def _plain(self):
@@ -92,8 +101,13 @@ class claim:
         lines = [" ".join(f"`{name}`" for name in self.names), ""]
         for verdict, text, checks, why in self._verdicts:
             count = f" *({checks} checks)*" if checks > 1 else ""
-            mark, end = (f"✗ {verdict} fails:", f" — **{why}**") if why else (verdict, count)
+            mark, end = (
+                (f"✗ {verdict} fails:", f" — **{_escaped(why)}**") if why else (verdict, count)
+            )
             lines.append(f"- **{mark}** {_escaped(text)}{end}")
+        if any(why for *_, why in self._verdicts):  # a card in red
+            lines = ['<div style="border-left: 5px solid #c62828; padding-left: 1em">', "", *lines]
+            lines += ["", "</div>"]
         return "\n".join(lines)
 
     def holds(self, text, *conditions):
@@ -176,6 +190,7 @@ class claim:
             if not cases.all() and not why:
                 which = f" in condition {number}" if len(conditions) > 1 else ""
                 why = (expected or _first_failing(cases)) + which
+                why += "" if expected else _sides(verdict, text, number, cases)
             checks += cases.size
         if why and verdict == "necessary":
             dropped = re.match(r"without (H\d+)", text)
@@ -192,6 +207,45 @@ def _first_failing(cases):
     return f"{np.count_nonzero(~cases)} of {cases.size} cases fail, the first at [{first}]"
 
 
+def _sides(verdict, text, number, cases):
+    """Say what stood left and right of the comparison in the first case that fails.
+
+    The comparison is read from the cell that runs; of what it calls, only numpy is called again.
+    """
+    shell = _notebook()
+    if shell is None:
+        return ""
+    for call in ast.walk(ast.parse(shell.transform_cell(shell.user_ns["In"][-1]))):
+        if not (isinstance(call, ast.Call) and getattr(call.func, "attr", "") == verdict):
+            continue
+        condition = call.args[number] if number < len(call.args) else None
+        if getattr(call.args[0], "value", None) != text or not isinstance(condition, ast.Compare):
+            continue
+        sides = [condition.left, *condition.comparators]
+        called = (
+            part.func for side in sides for part in ast.walk(side) if isinstance(part, ast.Call)
+        )
+        if len(sides) > 2 or not all(
+            re.match(r"np\.(?!random)|abs$|len$", ast.unparse(f)) for f in called
+        ):
+            continue
+        values = [eval(ast.unparse(side), shell.user_ns) for side in sides]
+        spread = np.broadcast_arrays(*values)
+        if spread[0].shape == cases.shape:
+            place = tuple(np.argwhere(~cases)[0])
+            said = (
+                f"`{ast.unparse(side)}` = {part[place]:.4g}" for side, part in zip(sides, spread)
+            )
+            return f": {', '.join(said)}"
+    return ""
+
+
+def _notebook():
+    """Return the shell of the notebook that runs, or None."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return shell if getattr(shell, "kernel", None) is not None else None
+
+
 def _escaped(text):
     """Return ``text`` as Markdown that shows each character as it is, formulas and code apart."""
     pieces = re.split(r"(\$[^$]*\$|`[^`]*`)", text)
@@ -201,8 +255,7 @@ def _escaped(text):
 
 def _show(plain, markdown):
     """Display both forms in a notebook; print the plain one elsewhere."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    if getattr(shell, "kernel", None) is None:
+    if _notebook() is None:
         sys.stdout.write(plain + "\n")
         return
     from IPython.display import display  # only where a notebook already runs

@@ -342,7 +342,7 @@ def test_arrows_run_one_way(path):
 
 
 #: The rooms of the site's code, in the order in which they may import.
-ROOMS = "pages registers web build pdf".split()
+ROOMS = "pages registers web build notebooks pdf".split()
 SITE_CODE = sorted(path for room in ROOMS for path in (ROOT / "_ext" / room).glob("*.py"))
 
 

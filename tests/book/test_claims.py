@@ -171,7 +171,9 @@ def shown():
         "with claim('a-b', 'c-d') as c:\n"
         "    c.holds(r'all |w*| in [0, 1]: $w_1^2 \\le 1$', [True, True], True)\n"
         "    c.contrast('a<b> and `c`', True)",
-        "with claim('a-b') as c:\n    c.holds('text', [True, False])",
+        "import numpy as np\nleft, right = np.array([1.0, 6.0]), [5, 5]\n"
+        "with claim('a-b') as c:\n    c.holds('text', left <= np.abs(right))\n"
+        "    c.contrast('drawn', np.random.random(2) > 2)\n    c.contrast('two', True)",
     ]
     made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
     NotebookClient(made, kernel_name="python3", allow_errors=True).execute()
@@ -193,13 +195,16 @@ def test_a_notebook_shows_one_output_in_two_forms(shown):
 
 def test_a_notebook_shows_the_card_and_says_in_one_line_what_fails(shown):
     card, output = shown[1]
-    assert card.data["text/markdown"] == (
-        "`a-b`\n\n- **✗ holds fails:** text — **1 of 2 cases fail, the first at [1]**"
-    )
-    assert output.ename == "ClaimFailure"
-    assert output.traceback == [
-        "ClaimFailure: a-b [holds] text: 1 of 2 cases fail, the first at [1]."
+    assert card.data["text/markdown"].splitlines()[4:7] == [
+        r"- **✗ holds fails:** text — **1 of 2 cases fail, the first at \[1\]: "
+        "`left` = 6, `np.abs(right)` = 5**",
+        r"- **✗ contrast fails:** drawn — **2 of 2 cases fail, the first at \[0\]**",
+        "- **contrast** two",
     ]
+    assert card.data["text/markdown"].startswith('<div style="border-left')
+    assert output.ename == "ClaimFailure"
+    assert "left" in output.evalue
+    assert output.traceback == ["ClaimFailure: a-b: 2 of 3 verdicts failed: the card says where."]
 
 
 def test_nothing_of_ipython_is_loaded_outside_a_notebook():

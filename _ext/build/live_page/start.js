@@ -4,15 +4,17 @@
 
 (() => {
   const { root, baseUrl, token } = window.bookLive;
-  const cells = [...document.querySelectorAll(".cell")].filter((c) => c.querySelector(".cell_input pre"));
   const title = document.querySelector(".bd-article h1");
-  if (!cells.length || !title) return;
+  let cells = [];
+  const button = (name, title, act) => {
+    const made = Object.assign(document.createElement("button"), { type: "button", textContent: name, title });
+    made.addEventListener("click", act);
+    return made;
+  };
 
-  const bar = document.createElement("p");
+  const bar = document.createElement("p"), status = document.createElement("span");
   bar.className = "live-bar";
-  bar.innerHTML = '<button type="button" class="live-start">Edit and run the code of this page</button> <span role="status"></span>';
-  title.after(bar);
-  const [button, status] = bar.children;
+  status.setAttribute("role", "status");
 
   const load = (tag, options) => new Promise((done, failed) => {
     const part = Object.assign(document.createElement(tag), options, { onload: done });
@@ -23,24 +25,30 @@
   // Each opened page has a session of its own: no name of one page is known on another.
   const own = `${window.location.pathname.replace(/\W+/g, "-")}-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
 
-  // Thebe pairs the n-th source with the n-th output.
-  const prepare = () => cells.forEach((cell) => {
-    cell.querySelectorAll("details").forEach((fold) => { fold.open = true; });
-    cell.querySelectorAll(".copybtn").forEach((copy) => copy.remove());
-    const source = cell.querySelector(".cell_input pre");
-    source.dataset.liveSource = "";
-    source.dataset.language = "python";
-    let output = cell.querySelector(".cell_output");
-    if (!output) {
-      output = cell.appendChild(document.createElement("div"));
-      output.className = "cell_output docutils container";
+  // A cell of the reader's own stands under each exercise. Thebe pairs the n-th source with the n-th output.
+  const prepare = () => {
+    for (const exercise of document.querySelectorAll(".exercise")) {
+      const name = exercise.querySelector(".admonition-title").textContent.match(/Exercise [\d.]+/)[0];
+      exercise.insertAdjacentHTML("afterend", '<div class="cell docutils container live-own"><div class="cell_input">' +
+        `<div class="highlight"><pre># ${name}: your own cell\n</pre></div></div></div>`);
     }
-    output.dataset.liveOutput = "";
-  });
+    cells = [...document.querySelectorAll(".cell")].filter((cell) => cell.querySelector(".cell_input pre"));
+    for (const cell of cells) {
+      cell.querySelectorAll(".copybtn").forEach((copy) => copy.remove());
+      const source = cell.querySelector(".cell_input pre");
+      source.dataset.liveSource = "";
+      source.dataset.language = "python";
+      if (!cell.querySelector(".cell_output"))
+        cell.insertAdjacentHTML("beforeend", '<div class="cell_output docutils container"></div>');
+      cell.querySelector(".cell_output").dataset.liveOutput = "";
+    }
+  };
 
   const connect = async () => {
     await load("link", { rel: "stylesheet", href: `${root}live/thebe/thebe.css` });
-    await load("script", { src: `${root}live/thebe/index.js` });
+    await Promise.all(["thebe/index.js", "katex/katex.min.js"].map((file) => load("script", { src: `${root}live/${file}` })));
+    const seen = document.elementFromPoint(window.innerWidth / 2, window.innerHeight / 2) || title;
+    const before = seen.getBoundingClientRect().top;
     prepare();
     document.documentElement.classList.add("live");
     const theme = document.documentElement.dataset.theme === "dark" ? "darcula" : "idea";
@@ -53,7 +61,8 @@
       kernelOptions: { kernelName: "python3", path: own },
       serverSettings: { baseUrl, wsUrl: baseUrl.replace(/^http/, "ws"), token, appendToken: true },
     });
-    notebook.rendermime.removeMimeType("text/markdown"); // claims show their plain text: nothing typesets formulas here
+    notebook.rendermime.removeMimeType("text/markdown"); // claims are shown as cards, below
+    window.scrollBy(0, seen.getBoundingClientRect().top - before);
     await server.ready;
     const session = await server.startNewSession(notebook.rendermime);
     if (!session) throw new Error("the kernel did not start");
@@ -65,16 +74,41 @@
     return { notebook, session };
   };
 
+  // The card of a claim, from the Markdown that it displays: red where a verdict fails.
+  const set = (text) => text.split(/((?<!\\)\$[^$]*\$|(?<!\\)`[^`]*`|\*\*)/).map((piece) => {
+    if (piece === "**") return "";
+    if (/^\$./.test(piece)) return window.katex.renderToString(piece.slice(1, -1), { throwOnError: false });
+    const plain = piece.replace(/^`|`$/g, "").replace(/\\(.)/g, "$1").replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+    return /^`./.test(piece) ? `<code>${plain}</code>` : plain;
+  }).join("");
+  const card = (markdown) => {
+    const lines = [...markdown.matchAll(/^- \*\*(✗ )?(\w+)(?: fails:)?\*\* (.*?)(?: \*\(\d+ checks\)\*)?$/gm)];
+    const made = document.createElement("div");
+    made.className = `verdict-card${lines.some((line) => line[1]) ? " fails" : ""}`;
+    made.innerHTML = `<ul class="verdicts">${lines.map(([, failed, kind, text]) =>
+      `<li><span class="verdict verdict-${failed ? "fails" : kind}">${failed ? `${kind}: fails` : kind}</span> ` +
+      `<span class="verdict-text">${set(text)}</span></li>`).join("")}</ul>`;
+    return lines.length ? made : null;
+  };
+  const draw = (cell, found) => {
+    const boxes = cell.querySelectorAll(".cell_output .jp-OutputArea-child");
+    found.area.model.toJSON().forEach(({ data }, i) => {
+      const made = data?.["text/markdown"] && card([data["text/markdown"]].flat().join(""));
+      if (made) boxes[i]?.replaceChildren(made);
+    });
+  };
+
   // A cell is run after the cells before it that have not run yet, one after the other.
   const ran = new Set();
   let queue = Promise.resolve();
   const run = (notebook, last) => {
     queue = queue.then(async () => {
       for (let i = 0; i <= last; i += 1) {
-        if (i < last && ran.has(i)) continue;
+        if (i < last && (ran.has(i) || cells[i].matches(".live-own"))) continue;
         status.textContent = `Running cell ${i + 1} of ${cells.length} ...`;
         const cell = notebook.cells[i];
         const result = await cell.execute(cell.source);
+        draw(cells[i], cell);
         cells[i].classList.add("live-ran");
         if (result && result.error) {
           status.textContent = `Cell ${i + 1} ended in an error.`;
@@ -87,21 +121,14 @@
     return queue;
   };
 
-  const all = async (notebook) => {
-    ran.clear();
-    await run(notebook, cells.length - 1);
-    if (ran.size === cells.length) status.textContent = `All ${cells.length} cells ran.`;
-  };
-
-  const whole = ({ notebook, session }) => {
-    const add = (name, title, act) => {
-      const made = document.createElement("button");
-      Object.assign(made, { type: "button", textContent: name, title });
-      made.addEventListener("click", act);
-      status.before(made, " ");
-    };
-    add("Run all", "Run every cell of this page, from the first", () => all(notebook));
-    add("Restart", "Forget every name; the outputs stay until cells run again", () => {
+  const whole = ({ notebook, session }) => status.before(
+    button("Run all", "Run every cell of this page, from the first", async () => {
+      ran.clear();
+      const last = cells.findLastIndex((cell) => !cell.matches(".live-own"));
+      await run(notebook, last);
+      if (ran.has(last)) status.textContent = `All ${ran.size} cells ran.`;
+    }), " ",
+    button("Restart", "Forget every name; the outputs stay until cells run again", () => {
       queue = queue.then(async () => {
         status.textContent = "Restarting ...";
         await session.restart();
@@ -109,19 +136,30 @@
         cells.forEach((cell) => cell.classList.remove("live-ran"));
         status.textContent = "Restarted: no cell has run.";
       });
-    });
-  };
+    }), " ");
 
+  // What was written into a cell is kept by this browser until it is put back.
+  const shelf = `live ${window.location.pathname}`, kept = JSON.parse(window.localStorage.getItem(shelf) || "{}");
   const controls = (notebook) => cells.forEach((cell, i) => {
-    const box = cell.querySelector(".thebe-cell");
-    const go = document.createElement("button");
-    go.type = "button";
-    go.className = "live-run";
-    go.textContent = "Run";
-    go.title = "Run this cell, and first the cells above that have not run (Shift-Enter)";
+    const box = cell.querySelector(".thebe-cell"), editor = box.querySelector(".CodeMirror").CodeMirror;
+    const first = editor.getValue();
+    const go = button("Run", "Run this cell, and first the cells above that have not run (Shift-Enter)", () => run(notebook, i));
+    const back = button("Put back", "Put back what stood here", () => editor.setValue(first));
+    go.className = back.className = "live-run";
     go.setAttribute("aria-label", `Run cell ${i + 1}`);
-    go.addEventListener("click", () => run(notebook, i));
-    box.append(go);
+    box.append(go, back);
+    const note = () => {
+      const text = editor.getValue();
+      back.hidden = text === first;
+      if (back.hidden) delete kept[first];
+      else kept[first] = text;
+      window.localStorage.setItem(shelf, JSON.stringify(kept));
+    };
+    if (kept[first]) editor.setValue(kept[first]);
+    note();
+    editor.on("change", note);
+    for (let fold = box.closest("details"); fold; fold = fold.parentElement.closest("details"))
+      fold.addEventListener("toggle", () => editor.refresh());
     box.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || !event.shiftKey) return;
       event.preventDefault();
@@ -131,18 +169,21 @@
     box.querySelectorAll("textarea").forEach((field) => field.setAttribute("aria-label", `Code of cell ${i + 1}`));
   });
 
-  button.addEventListener("click", async () => {
-    button.disabled = true;
+  const start = button("Edit and run the code of this page", "", async () => {
+    start.disabled = true;
     status.textContent = "Starting ...";
     try {
       const connected = await connect();
       controls(connected.notebook);
       whole(connected);
-      button.remove();
+      start.remove();
       status.textContent = "Ready. Edit a cell, then Run or Shift-Enter; Escape leaves the editor.";
     } catch (error) {
-      button.disabled = false;
+      start.disabled = false;
       status.textContent = `The kernel could not be reached: ${error.message || error}`;
     }
   });
+  if (!title) return;
+  bar.append(start, " ", status);
+  title.after(bar);
 })();
