@@ -2,17 +2,18 @@
 
     python tools/mutants.py perceptron --kind human --function Perceptron.fit
 
-For each change a fork imports the changed module and runs the cells, from the first that imports
-it to the last, until one fails. A change that lives goes on to the tests of the module. A compiled
-loop that is changed runs, with all others, as plain Python, for what is compiled is kept on disk
-by its file. No code is changed on disk; a run over all functions with the usual sample enters its
-score in ``registers/mutants.yml``.
+The cells run, and the tests of the module, each noting which functions it reaches. Then one fork
+for each change runs the cells, from the first that reaches the changed function, another the tests
+that do, until one fails; with a changed compiled loop all loops are plain Python. A run of both
+stages over all functions with the usual sample is entered in ``registers/mutants.yml``.
 """
 
 import argparse
 import ast
+import builtins
 import contextlib
 import importlib.util
+import inspect
 import multiprocessing
 import os
 import random
@@ -21,7 +22,9 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 os.environ |= {"SCIPY_ARRAY_API": "1", "MPLBACKEND": "Agg"}
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,79 +34,137 @@ import mutations  # noqa: E402
 import yaml  # noqa: E402
 
 SAMPLE = 60  # mechanical changes of a chapter; those of the human kinds are all tried
-GROUPS = {"mechanical": mutations.KINDS[:1], "human": mutations.HUMAN}
+GROUPS = {"mechanical": ("mechanical",), "human": mutations.HUMAN}
 SCORES = ROOT / "registers" / "mutants.yml"
+STAGES = ("claims", "tests")
+reached = set()  # the functions that were called since it was emptied
+builtins.__reach__ = reached.add
 
 
 class Chapter:
-    """The cells of a chapter, its module and the tests of that."""
+    """A chapter, its module, and what runs that: the cells, the tests."""
 
     def __init__(self, text):
-        name = text.stem.replace("-", "_")
-        self.slug, self.folder, self.module = text.stem, text.parent, f"mllib.{name}"
-        self.file = ROOT / "mllib" / f"{name}.py"
+        self.text, name = text, text.stem.replace("-", "_")
+        self.file, self.module = ROOT / "mllib" / f"{name}.py", f"mllib.{name}"
         self.tree = ast.parse(self.file.read_text("utf-8"))
-        self.tests = [str(path) for path in ROOT.glob(f"tests/**/test_{name}.py")]
-        marks = {n: ast.unparse(f)[:80] for n, f in mutations.functions(self.tree).items()}
-        self.loops = {n for n, mark in marks.items() if re.match("@(compiled|.*jit)", mark)}
-        cell = (
-            r"(?ms)^(`{3,})\{code-cell\}[^\n]*\n(?:---\n.*?^---\n|(?::[\w-]+:[^\n]*\n)*)(.*?)^\1$"
-        )
-        self.cells = [code for _, code in re.findall(cell, text.read_text("utf-8"))]
+        self.nodes = mutations.functions(self.tree)
+        marks = {n: map(ast.unparse, f.decorator_list) for n, f in self.nodes.items()}
+        self.loops = {name for name, decorators in marks.items() if "compiled" in decorators}
 
-    def run(self, space, first=0, last=None):
-        """Run cells; return what noticed a fault, which claim, and the error or the seconds."""
+    def changes(self):
+        """Return all changes of the module."""
+        return mutations.changes(self.tree, vars(importlib.import_module(self.module)))
+
+    def functions(self, module):
+        """Return the functions and methods of the module by name, out of their wrappers."""
+        found = {}
+        for name in self.nodes:
+            owner, _, last = name.rpartition(".")
+            function = vars(vars(module)[owner] if owner else module)[last]
+            function = getattr(function, "fget", getattr(function, "__func__", function))
+            found[name] = inspect.unwrap(getattr(function, "py_func", function))
+        return found
+
+    def plant(self, names):
+        """Give some functions of the imported module the code that the tree has now."""
+        made = importlib.util.module_from_spec(importlib.util.find_spec(self.module))
+        tree = ast.fix_missing_locations(self.tree)
+        exec(compile(tree, str(self.file), "exec"), vars(made))
+        old, new = self.functions(sys.modules[self.module]), self.functions(made)
+        for name in names:
+            for part in ("__code__", "__defaults__", "__kwdefaults__"):
+                setattr(old[name], part, getattr(new[name], part))
+
+    def claims(self, numbers):
+        """Try changes on the cells."""
+        import jupytext
         from matplotlib import pyplot
 
-        os.chdir(self.folder)
-        start = time.process_time()
-        for k, cell in list(enumerate(self.cells))[first:last]:
-            try:
-                exec(compile(cell, f"<cell {k}>", "exec"), space)
-            except BaseException as error:
-                kind, said = type(error).__name__, str(error)
-                claim = re.split(r"[:,] | \[", said)[0] if kind == "ClaimFailure" else ""
-                return "claims", claim, f"cell {k}: {kind}: {said}"
-            pyplot.close("all")
-        return "alive", "", time.process_time() - start
+        cells = [c.source for c in jupytext.read(self.text).cells if c.cell_type == "code"]
+        space = {"__name__": "__main__"}
+        os.chdir(self.text.parent)
 
-    def test(self):
-        """Run the tests of the module; return the same."""
+        def run(k):
+            try:
+                exec(compile(cells[k], f"<cell {k}>", "exec"), space)
+            except BaseException as error:
+                said = f"{type(error).__name__}: {error}"
+                claim = re.match(r"ClaimFailure: ([\w-]+)", said)
+                return claim[1] if claim else "", f"cell {k}: {said}"
+            pyplot.close("all")
+
+        return self.attempt(numbers, run, len(cells), in_order=True)
+
+    def tests(self, numbers):
+        """Try changes on the tests of the module and the examples in it."""
         import pytest
+        from _pytest.runner import runtestprotocol
+
+        ends, names = [], (self.file.stem, "every_estimator")
+
+        def loop(session):
+            def run(k):
+                reports = runtestprotocol(session.items[k], log=False)
+                return next((("", r.longreprtext) for r in reports if r.failed), None)
+
+            ends.append(self.attempt(numbers, run, len(session.items)))
+            return True
 
         os.chdir(ROOT)
-        start = time.process_time()
-        code = pytest.main(["-x", "-q", "-p", "no:nbval", "-p", "no:cacheprovider", *self.tests])
-        return ("tests", "", "tests") if code else ("alive", "", time.process_time() - start)
+        files = [str(p) for name in names for p in ROOT.glob(f"tests/**/test_{name}.py")]
+        options = "-s -p no:nbval -p no:cacheprovider --hypothesis-profile=ci --doctest-modules"
+        plugins = [SimpleNamespace(pytest_runtestloop=loop)]
+        pytest.main([*options.split(), str(self.file), *files], plugins=plugins)
+        return ends[0]
 
-    def survey(self):
-        """Run the cells as they are; return what a change of the module has to know."""
-        space = {"__name__": "__main__"}
-        for first in range(len(self.cells)):
-            self.run(space, first, first + 1)
-            if self.module in sys.modules:
-                break
-        self.run(space, first + 1)
-        module = vars(sys.modules[self.module])
-        known = mutations.records(module), mutations.choices(self.tree, module)
-        return first, known, [n for n in sys.modules if not re.match(r"mllib\b", n)]
+    def attempt(self, numbers, run, steps, in_order=False):
+        """Try changes on the steps that reach them; return ``{number: (what failed, effects)}``."""
+        made, plain = self.changes(), "NUMBA_DISABLE_JIT" in os.environ
 
-    def plant(self, change, plain, work):
-        """Import the module with a change, then work."""
-        if plain:
-            os.environ["NUMBA_DISABLE_JIT"] = "1"
-            if "numba" in sys.modules:
-                sys.modules["numba"].config.DISABLE_JIT = 1
-        if change:
-            mutations.make(change)
-        spec = importlib.util.find_spec(self.module)
-        module = sys.modules[self.module] = importlib.util.module_from_spec(spec)
-        exec(compile(self.tree, str(self.file), "exec"), vars(module))
-        setattr(sys.modules["mllib"], self.file.stem, module)
-        return work(), mutations.effects
+        def survey():
+            names = [name for name in self.nodes if plain or name not in self.loops]
+            for name in names:
+                self.nodes[name].body[:0] = ast.parse(f"__reach__({name!r})").body
+            self.plant(names)
+            found = []
+            for k in range(steps):
+                reached.clear()
+                start = time.process_time()
+                if failed := run(k):
+                    return failed, []
+                found.append((set(reached), time.process_time() - start))
+            return found, list(sys.modules)
+
+        found, libraries = aside(survey)
+        if isinstance(found, tuple):
+            return f"{self.text.stem} fails before anything is changed: {found[1]}"
+        for name in libraries:
+            with contextlib.suppress(Exception):
+                importlib.import_module(name)
+        todo, ends, ready = {}, {}, 0
+        for n in numbers:
+            reach = [k for k in range(steps) if made[n].function in found[k][0]]
+            all_on = list(range(min(reach, default=steps), steps))
+            todo[n] = all_on if in_order else sorted(reach, key=lambda k: found[k][1])
+
+        def work(n):
+            _, name, _, _, parent, field, index, new = made[n]
+            place = vars(parent) if index is None else getattr(parent, field)
+            place[field if index is None else index] = new
+            self.plant([name])
+            return next(filter(None, map(run, todo[n])), None), mutations.effects
+
+        for n in sorted(numbers, key=lambda n: todo[n][:1]):
+            while in_order and todo[n] and ready < todo[n][0]:
+                run(ready)
+                ready += 1
+            seconds = 5 * sum(found[k][1] for k in todo[n]) + 5
+            ends[n] = aside(partial(work, n), seconds) if todo[n] else (None, set())
+        return ends
 
 
-def aside(work, seconds=3600):
+def aside(work, seconds=36000):
     """Return what ``work()`` returns in a fork; a fault was noticed if that ends before."""
 
     def inside(there):
@@ -122,72 +183,58 @@ def aside(work, seconds=3600):
     process.start()
     there.close()
     try:
-        if here.poll(6 * seconds + 60):
-            return here.recv()
+        for _ in range(int(6 * seconds) + 60):
+            if here.poll(1):
+                return here.recv()
+            if not process.is_alive() and not here.poll():
+                break
     except EOFError:  # it crashed, or its time was over
         pass
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, 9)  # what it has started, too
         process.join()
-    return ("claims", "", "the process ended"), {}
+    return ("", "the process ended"), set()
 
 
-def audit(chapter, groups, sample, only):
-    """Plant the faults of a chapter; return ``[(change, what noticed it, which claim), ...]``."""
-    first, known, libraries = aside(chapter.survey)
-    for name in [*libraries, "pytest"]:
-        with contextlib.suppress(Exception):
-            importlib.import_module(name)
-    space, times, rows = {"__name__": "__main__"}, {}, []
-    chapter.run(space, 0, first)
-    stages = [lambda: chapter.run(space, first)] + [chapter.test] * bool(chapter.tests)
-    lines = chapter.file.read_text("utf-8").splitlines()
-
-    def planted(change, stage):
-        """Return how a change ends in the cells or in the tests, and what its twists did."""
-        plain, work = change.function in chapter.loops, stages[stage]
-        if (plain, stage) not in times:
-            (end, _, took), _ = aside(lambda: chapter.plant(None, plain, work))
-            if end != "alive":
-                sys.exit(f"{chapter.slug} fails before anything is changed: {took}")
-            times[plain, stage] = 5 * took + 5
-        return aside(lambda: chapter.plant(change, plain, work), times[plain, stage])
-
-    made = mutations.changes(chapter.tree, *known)
+def audit(chapter, groups, stages, sample, only):
+    """Plant the faults of a chapter; return ``[(change, {stage: what failed}), ...]``."""
+    made, drawn = aside(lambda: [c[:4] for c in chapter.changes()]), []
     for group, kinds in groups.items():
-        drawn = [c for c in made if c.kind in kinds and only in (None, c.function)]
-        few = min(len(drawn), sample or (SAMPLE if group == "mechanical" else len(drawn)))
-        for k in sorted(random.Random(chapter.slug).sample(range(len(drawn)), few)):
-            change, did = drawn[k], Counter()
-            for stage in range(len(stages)):
-                (end, claim, _), effects = planted(change, stage)
-                did.update(effects)
-                if end != "alive":
-                    break
-            if end == "alive" and did["called"] and not did["changed"]:
-                continue  # there was nothing to change: a text has no double, a number no reverse
-            end = "tests" if stage and end != "alive" else end
-            rows.append((change, end, claim))
-            if end != "claims":
-                where = f"{chapter.file.stem}:{change.line}  {change.function}  {change.text}"
-                print(f"{end:<6} {where}    | {lines[change.line - 1].strip()}", flush=True)
-    return rows
+        part = [n for n, c in enumerate(made) if c[0] in kinds and only in (None, c[1])]
+        few = min(len(part), sample or (SAMPLE if group == "mechanical" else len(part)))
+        drawn += sorted(random.Random(chapter.text.stem).sample(part, few))
+    ends = {stage: {} for stage in stages}
+    for plain in (False, True):
+        os.environ |= {"NUMBA_DISABLE_JIT": "1"} if plain else {}
+        numbers = [n for n in drawn if (made[n][1] in chapter.loops) == plain]
+        for stage in stages if numbers else ():
+            found = aside(partial(getattr(chapter, stage), numbers))
+            if not isinstance(found, dict):
+                sys.exit(str(found))
+            ends[stage] |= found
+    rows = {n: {stage: ends[stage][n][0] for stage in stages} for n in drawn}
+    did = {n: set().union(*(ends[stage][n][1] for stage in stages)) for n in drawn}
+    idle = {n for n in drawn if did[n] == {False}}  # a text has no double, a number no reverse
+    return [
+        (made[n], failed) for n, failed in rows.items() if any(failed.values()) or n not in idle
+    ]
 
 
 def counts(rows):
-    """Return how many changes were tried, and noticed by claims, by tests alone, by nothing."""
-    ends = [end for _, end, _ in rows]
-    return {"tried": len(rows), **{end: ends.count(end) for end in ("claims", "tests", "alive")}}
+    """Return how many changes were tried, how many each stage noticed, and no stage."""
+    found = [failed for _, failed in rows]
+    noticed = {stage: sum(bool(f.get(stage)) for f in found) for stage in STAGES}
+    return {"tried": len(rows), **noticed, "alive": sum(not any(f.values()) for f in found)}
 
 
 def publish(slug, group, rows):
     """Enter the score of a chapter, with the date of the code."""
     blocks = (yaml.safe_load(SCORES.read_text("utf-8")) if SCORES.exists() else None) or {}
-    date = subprocess.getoutput(f"git -C '{ROOT}' log -1 --format=%cs")
-    entry = blocks.setdefault(slug, {})
-    entry[group] = {"code": date, **counts(rows)}
-    entry[f"{group} by claim"] = dict(sorted(Counter(c for *_, c in rows if c).items()))
+    entry, date = blocks.setdefault(slug, {}), f"git -C '{ROOT}' log -1 --format=%cs"
+    entry[group] = {"code": subprocess.getoutput(date), **counts(rows)}
+    by = Counter(failed["claims"][0] for _, failed in rows if failed["claims"])
+    entry[f"{group} by claim"] = {claim: by[claim] for claim in sorted(by) if claim}
     head = "# Planted faults that were tried, and what noticed them: written by `make mutants`.\n"
     style = {"default_flow_style": None, "width": 100, "sort_keys": False}
     SCORES.write_text(head + yaml.safe_dump(dict(sorted(blocks.items())), **style), "utf-8")
@@ -198,26 +245,29 @@ def main():
     if not hasattr(os, "fork"):
         sys.exit("Faults are planted in forks, which Linux and macOS have: use WSL on Windows.")
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    paths = [path for path in sorted(ROOT.glob("chapters/*/*.md")) if path.parent.name != "slips"]
-    texts = {path.stem: path for path in paths}
-    parser.add_argument("chapter", choices=[*texts, "all"])
-    parser.add_argument("--kind", choices=("human", "mechanical", "all"), default="all")
+    texts = {p.stem: p for p in sorted(ROOT.glob("chapters/*/*.md")) if p.parent.name != "slips"}
+    parser.add_argument("chapter", choices=texts)
+    parser.add_argument("--kind", choices=(*GROUPS, "all"), default="all")
+    parser.add_argument("--stage", choices=(*STAGES, "both"), default="both")
     parser.add_argument("--sample", type=int, help="try so many of each kind, the same each time")
     parser.add_argument("--function", help="only the changes of this function")
     options = parser.parse_args()
-    if options.chapter == "all":
-        for slug in texts:
-            subprocess.run([sys.executable, __file__, slug, *sys.argv[2:]], check=False)
-        return
     chapter = Chapter(texts[options.chapter])
     groups = {name: kinds for name, kinds in GROUPS.items() if options.kind in (name, "all")}
-    rows = audit(chapter, groups, options.sample, options.function)
-    print(f"\n{chapter.slug:<28}{'tried':>8}{'claims':>8}{'tests':>8}{'alive':>8}")
+    stages = STAGES if options.stage == "both" else [options.stage]
+    rows = audit(chapter, groups, stages, options.sample, options.function)
+    lines = chapter.file.read_text("utf-8").splitlines()
+    for (_, function, line, text), failed in rows:
+        if missed := [stage for stage in stages if not failed[stage]]:
+            end = "alive" if len(missed) == len(stages) else f"no {missed[0]}"
+            text = f"{chapter.file.stem}:{line}  {function}  {text}    | {lines[line - 1].strip()}"
+            print(f"{end:<10} {text}")
+    print(f"\n{chapter.text.stem:<28}{'tried':>8}{'claims':>8}{'tests':>8}{'alive':>8}")
     for name, kinds in ({kind: [kind] for kind in sum(groups.values(), ())} | groups).items():
-        part = [row for row in rows if row[0].kind in kinds]
+        part = [row for row in rows if row[0][0] in kinds]
         print(f"{name:<28}" + "".join(f"{n:>8}" for n in counts(part).values()))
-        if name in groups and not options.sample and not options.function:
-            publish(chapter.slug, name, part)
+        if name in groups and stages == STAGES and not (options.sample or options.function):
+            publish(chapter.text.stem, name, part)
 
 
 if __name__ == "__main__":

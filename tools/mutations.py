@@ -1,9 +1,4 @@
-"""Changes of a module, one at a time: what ``tools/mutants.py`` plants.
-
-A change is a place in the syntax tree and what stands there instead. Mechanical changes are those
-of a sign, a comparison, a constant, a statement. The human kinds are the slips that a person
-makes; they are enumerated. Docstrings, messages and checks of the input are left alone.
-"""
+"""Changes of a module, one at a time: what ``tools/mutants.py`` plants in its syntax tree."""
 
 import ast
 import builtins
@@ -17,12 +12,10 @@ from numbers import Number
 import numpy as np
 
 HUMAN = ("argument ignored", "default moved", "field or attribute", "statistic, index, branch")
-KINDS = ("mechanical", *HUMAN)
 ARITHMETIC = {ast.Add: "Sub", ast.Sub: "Add", ast.Mult: "Div", ast.Div: "Mult"}
 ARITHMETIC |= {ast.FloorDiv: "Mult", ast.Mod: "FloorDiv", ast.BitAnd: "BitOr", ast.BitOr: "BitAnd"}
-COMPARISONS = {ast.Lt: ("LtE", "GtE"), ast.LtE: ("Lt", "Gt"), ast.Gt: ("GtE", "LtE")}
-COMPARISONS |= {ast.GtE: ("Gt", "Lt"), ast.Eq: ("NotEq",), ast.NotEq: ("Eq",)}
-COMPARISONS |= {ast.Is: ("IsNot",), ast.IsNot: ("Is",), ast.In: ("NotIn",), ast.NotIn: ("In",)}
+COMPARISONS = "Lt LtE GtE, LtE Lt Gt, Gt GtE LtE, GtE Gt Lt, Eq NotEq, NotEq Eq, Is IsNot, IsNot Is"
+COMPARISONS = {a: b for a, *b in map(str.split, (COMPARISONS + ", In NotIn, NotIn In").split(","))}
 PAIRS = ["min max", "minimum maximum", "argmin argmax", "any all", "floor ceil"]
 SWAPPED = {a: b for pair in PAIRS for a, b in (pair.split(), pair.split()[::-1])}
 #: Functions that may be left out, and those whose arguments commute or are no values.
@@ -32,16 +25,6 @@ CHECKS = re.compile(r"_?check_\w+|convergence_warning|warn|errstate|asarray")
 STATISTICS = {"max": ("mean", "sum"), "mean": ("max", "sum"), "sum": ("mean", "max")}
 #: One change: ``new`` instead of what stands in ``field`` (at ``index``) of the node ``parent``.
 Change = namedtuple("Change", "kind function line text parent field index new")
-
-
-def make(change):
-    """Make a change in its tree."""
-    *_, parent, field, index, new = change
-    if index is None:
-        setattr(parent, field, new)
-    else:
-        getattr(parent, field)[index] = new
-    ast.fix_missing_locations(parent)
 
 
 def of_numbers(change):
@@ -58,41 +41,26 @@ def of_numbers(change):
     return changed
 
 
-def reverse(value):
-    several = type(value) in (list, tuple) or getattr(value, "shape", ())
-    return value[::-1] if several and len(value) > 1 else value
-
-
-def own(best):
-    """Return 0, 1, 2, ... in place of the indices of the best, as far as they reach."""
-    return np.minimum(np.arange(len(best)), best.max()) if np.ndim(best) == 1 else best
-
-
-def rms(values, **axis):
-    return np.sqrt(np.mean(np.square(values), **axis))
-
-
-def level(values, **axis):
-    """Return the mean size in place of each value: its root mean square is the mean size."""
-    return 0 * np.abs(values) + np.mean(np.abs(values), **axis | {"keepdims": True})
-
-
-zero = of_numbers(lambda v: np.zeros_like(v)[()] if hasattr(v, "dtype") else type(v)(0))
-double = of_numbers(lambda v: v if np.asarray(v).dtype == bool else v + v)
-TWISTS = {"zeroed": zero, "doubled": double, "reversed": reverse}
-TWISTS |= {"own": own, "rms": rms, "level": level}
-#: What the twists did in this process: was one called, and was there anything to change?
-effects = {"called": False, "changed": False}
+TWISTS = {
+    "zeroed": of_numbers(lambda v: np.zeros_like(v)[()] if hasattr(v, "dtype") else type(v)(0)),
+    "doubled": of_numbers(lambda v: v if np.asarray(v).dtype == bool else v + v),
+    "reversed": lambda v: v[::-1] if type(v) in (list, tuple) or getattr(v, "ndim", 0) else v,
+    #: 0, 1, 2, ... in place of the indices of the best, as far as they reach
+    "own": lambda v: np.minimum(np.arange(len(v)), v.max()) if np.ndim(v) == 1 else v,
+    "rms": lambda v, **axis: np.sqrt(np.mean(np.square(v), **axis)),
+    #: the mean size in place of each value
+    "level": lambda v, **axis: 0 * np.abs(v) + np.mean(np.abs(v), **axis | {"keepdims": True}),
+}
+effects = set()  # of the twists in this process: whether there was anything to change
 
 
 def twist(how, value, field=None, **named):
     """Twist a value, or a field of it, and note whether that is of a kind that can be changed."""
     old = getattr(value, field) if field else value
     made = TWISTS[how](old, **named)
-    effects.update(called=True, changed=effects["changed"] or made is not old)
-    if field is None:
-        return made
-    return getattr(value, "_replace", partial(dataclasses.replace, value))(**{field: made})
+    effects.add(made is not old and not (how == "reversed" and len(old) < 2))
+    swap = getattr(value, "_replace", partial(dataclasses.replace, value))
+    return swap(**{field: made}) if field else made
 
 
 builtins.__twist__ = twist
@@ -108,23 +76,6 @@ def functions(tree):
     tops = [("", tree), *((f"{c.name}.", c) for c in tree.body if isinstance(c, ast.ClassDef))]
     found = {a + f.name: f for a, top in tops for f in top.body if isinstance(f, ast.FunctionDef)}
     return {name: f for name, f in found.items() if not CHECKS.fullmatch(f.name)}
-
-
-def records(space):
-    """Return ``{name: fields}`` of the records that a module defines or imports."""
-    kinds = {name: kind for name, kind in space.items() if isinstance(kind, type)}
-    kept = ("__dataclass_fields__", "_fields")
-    return {n: list(getattr(c, a)) for n, c in kinds.items() for a in kept if hasattr(c, a)}
-
-
-def choices(tree, space):
-    """Return ``{argument: its choices}`` from the calls of ``check_choice`` in a module."""
-    found = {}
-    for node in ast.walk(tree):
-        if called(node) == "check_choice":
-            with contextlib.suppress(Exception):  # the choices hang on what is passed
-                found[node.args[1].value] = list(eval(ast.unparse(node.args[2]), dict(space)))
-    return found
 
 
 def called(node):
@@ -175,7 +126,7 @@ def mechanical(node):
         if not isinstance(node.op, ast.MatMult):
             yield node.left
     elif isinstance(node, ast.Compare):
-        for name in COMPARISONS[type(node.ops[0])]:
+        for name in COMPARISONS[type(node.ops[0]).__name__]:
             yield ast.Compare(node.left, [getattr(ast, name)(), *node.ops[1:]], node.comparators)
     elif isinstance(node, ast.BoolOp):
         yield ast.BoolOp(ast.And() if isinstance(node.op, ast.Or) else ast.Or(), node.values)
@@ -251,7 +202,8 @@ def arguments(node, options):
     instead = {name: default for name, default, *_ in held}
     for name in {x.arg for x in both} & {"sample_weight", "weights"}:
         instead.setdefault(name, ast.parse(f"np.ones_like({name})", mode="eval").body)
-    for name, value in instead.items():
+    read = {n.id for part in node.body for n in ast.walk(part) if isinstance(n, ast.Name)}
+    for name, value in ((n, v) for n, v in instead.items() if n in read):
         body = [ast.Assign([ast.Name(name, ast.Store())], value), *node.body]
         yield HUMAN[0], f"{name} is {ast.unparse(value)}", node, "body", None, body
     for name, default, field, k in held:
@@ -270,17 +222,24 @@ def moved(default, options):
         tenth = max(1, value // 10) if isinstance(value, int) else value / 10
         return sorted({10 * value, tenth} - {value}) if value else [type(value)(1)]
     options = [False, True] if isinstance(value, bool) else options
-    return [(options * 2)[options.index(value) + 1]] if value in options else []
+    others = options[options.index(value) + 1 :] + options if value in options else []
+    return [other for other in others if other != value][:1]
 
 
-def changes(tree, known, options):
-    """Return all changes of a module, given its records and the choices of its arguments."""
-    made = []
+def changes(tree, space):
+    """Return all changes of a module, given its tree and what is in it."""
+    kept, made, options = ("__dataclass_fields__", "_fields"), [], {}
+    kinds = [(n, k, a) for n, k in space.items() if isinstance(k, type) for a in kept]
+    known = {name: list(getattr(kind, a)) for name, kind, a in kinds if hasattr(kind, a)}
+    for node in ast.walk(tree):
+        if called(node) == "check_choice":
+            with contextlib.suppress(NameError, AttributeError):  # they hang on what is passed
+                options[node.args[1].value] = list(eval(ast.unparse(node.args[2]), dict(space)))
     for name, node in functions(tree).items():
         if name.endswith("__init__") or not name.split(".")[-1].startswith("_"):
             made += [Change(c[0], name, node.lineno, *c[1:]) for c in arguments(node, options)]
         for *where, part in places(ast.Module(node.body, [])):
-            news = [(KINDS[0], "", new) for new in mechanical(part)]
+            news = [("mechanical", "", new) for new in mechanical(part)]
             news += [(HUMAN[2], text, new) for text, new in fields(part, known)]
             news += [(HUMAN[3], "", new) for new in statistics(part)]
             for kind, text, new in news:

@@ -48,12 +48,13 @@ def sentence(folder, slugs):
     said = []
     for kind, words in KINDS.items():
         if known := scores(folder, slugs, kind):
-            sums = [
-                sum(s.get(n) or 0 for s in known) for n in ("tried", "claims", "tests", "alive")
-            ]
-            share = f"{sums[1] / max(1, sums[0]):.0%}".replace("%", "\N{NO-BREAK SPACE}%")
-            tried, claims, tests, alive = map(verdicts.number, sums)
-            more = f", the tests of the library alone {tests} more" if sums[2] else ""
+            names = ("tried", "claims", "tests", "alive")
+            tried, claims, tests, alive = (sum(s.get(n) or 0 for s in known) for n in names)
+            parts = [f"{n / max(1, tried):.0%}" for n in (claims, tests)]
+            share, other = (part.replace("%", "\N{NO-BREAK SPACE}%") for part in parts)
+            tried, claims, tests, alive = map(verdicts.number, (tried, claims, tests, alive))
+            asked = all(score["tests"] is not None for score in known)
+            more = f", the tests of the library {tests} ({other})" if asked else ""
             said.append(
                 f"Of {tried} {words}, planted one at a time in the code of {of}, the cells noticed "
                 f"{claims} when they ran again ({share}){more}; {alive} stayed alive."

@@ -638,3 +638,158 @@ def test_whole_weights_that_mean_too_many_rows_are_refused(kind):
     assert (
         kind(n_estimators=20, random_state=0).fit(X, y, sample_weight=w / w.mean()).predict(X) == y
     ).all()
+
+
+OPTIONS = {
+    "n_estimators": 5,
+    "criterion": "entropy",
+    "max_features": 3,
+    "max_depth": 2,
+    "min_samples_split": 15,
+    "min_samples_leaf": 7,
+    "min_weight_fraction_leaf": 0.2,
+    "min_impurity_decrease": 0.03,
+    "bootstrap": False,
+    "max_samples": 0.5,
+    "random_state": 4,
+    "class_weight": {0: 1.0, 1: 5.0},
+}
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
+@pytest.mark.parametrize("name", [None, *OPTIONS])
+def test_forests_grow_what_they_are_asked_for(sample, kind, name):
+    X, y = sample
+    classes = kind is RandomForestClassifier
+    if not classes and name in ("criterion", "class_weight"):
+        name = None
+    given = {} if name is None else {name: OPTIONS[name]}
+    settings = kind(n_estimators=8, random_state=1).get_params() | given
+    model = kind(**{"n_estimators": 8, "random_state": 1} | given).fit(X, y)
+    draws = np.random.default_rng(settings.pop("random_state"))
+    weights = settings.pop("class_weight", None) or {}
+    if classes:
+        settings |= {"n_classes": 2, "factor": np.array([weights.get(k, 1.0) for k in y])}
+    settings["n_trees"] = settings.pop("n_estimators")
+    settings.pop("oob_score")
+    forest = grow_forest(X, y, rng=draws, **settings)
+    assert same_trees(model.forest_.trees, forest.trees)
+    assert np.array_equal(model.forest_.copies, forest.copies)
+    assert np.allclose(model.feature_importances_, gini_importance(forest, 4))
+    assert np.allclose(model.proximities(X), proximities(forest, X))
+    values = forest_values(forest, X)
+    assert np.allclose(model.predict_proba(X) if classes else model.predict(X)[:, None], values)
+    if name is None:
+        asked = {"n_estimators": 60, "random_state": 1, "oob_score": True}
+        scored = kind(**asked).fit(X, y)
+        error = oob_error(scored.forest_, X, y)
+        assert scored.oob_score_ == pytest.approx(1 - error / (1.0 if classes else y.var()))
+        assert np.allclose(scored.oob_values_, oob_prediction(scored.forest_, X).value)
+        assert not hasattr(model, "oob_score_")
+        used = []
+
+        def workers(function, tasks):
+            return (used.append(1) or function(task) for task in tasks)
+
+        kind(n_estimators=8, workers=workers).fit(X, y)
+        assert len(used) == 8
+    elif name != "random_state":
+        plain = kind(n_estimators=8, random_state=1).fit(X, y)
+        assert not same_trees(model.forest_.trees, plain.forest_.trees)
+
+
+def test_what_is_left_out_of_a_forest(sample):
+    X, y = sample
+    left_out = grow_forest(X, y, rng=np.random.default_rng(0))
+    named = {"n_trees": 100, "n_classes": None, "criterion": "squared_error", "bootstrap": True}
+    named |= {"max_samples": None, "min_weight_fraction_leaf": 0.0}
+    assert same_trees(
+        left_out.trees, grow_forest(X, y, rng=np.random.default_rng(0), **named).trees
+    )
+    heavy = grow_forest(X, y, np.arange(50) % 3 + 1.0, rng=np.random.default_rng(0), n_trees=4)
+    assert heavy.copies.sum(axis=1).tolist() == [(np.arange(50) % 3 + 1).sum()] * 4
+    once = permutation_importance(left_out, X, y, np.random.default_rng(0))
+    assert np.array_equal(
+        once, permutation_importance(left_out, X, y, np.random.default_rng(0), repeats=1)
+    )
+    twice = permutation_importance(left_out, X, y, np.random.default_rng(0), repeats=20)
+    assert not np.allclose(once, twice)
+    assert np.allclose(once, twice, atol=0.05)
+    assert embed(np.eye(4)).shape == (4, 2)
+    assert oob_probability(10, 3) == pytest.approx(0.9**3)
+    assert expected_distinct(10, 3) == pytest.approx(10 * (1 - 0.9**3))
+    assert importance_table([0.3, 0.7]) == [(1, 0.7), (0, 0.3)]
+    assert len(bootstrap_indices(9, np.random.default_rng(0), size=4)) == 4
+
+
+@pytest.mark.parametrize("kind", [BaggingClassifier, BaggingRegressor])
+@pytest.mark.parametrize(
+    "given",
+    [{}, {"n_estimators": 4}, {"max_features": 2}, {"max_samples": 0.4}, {"random_state": 8}],
+    ids=str,
+)
+def test_bagging_fits_what_it_is_asked_for(sample, kind, given):
+    X, y = sample
+    asked = {"n_estimators": 6, "random_state": 2} | given
+    tree = DecisionTreeClassifier if kind is BaggingClassifier else DecisionTreeRegressor
+    model = kind(**asked).fit(X, y)
+    order = np.lexsort(np.vstack([X.T, y]))
+    rngs = np.random.default_rng(asked["random_state"]).spawn(asked["n_estimators"])
+    answers = []
+    for m, rng in enumerate(rngs):
+        rows = order[bootstrap_indices(50, rng, round(asked.get("max_samples", 1.0) * 50))]
+        columns = np.sort(rng.permutation(4)[: asked.get("max_features", 4)])
+        assert np.array_equal(model.columns_[m], columns)
+        one = tree(random_state=rng).fit(X[rows][:, columns], y[rows])
+        answers.append(
+            one.predict_proba(X[:, columns])
+            if kind is BaggingClassifier
+            else one.predict(X[:, columns])
+        )
+    assert len(model.estimators_) == asked["n_estimators"]
+    said = model.predict_proba(X) if kind is BaggingClassifier else model.predict(X)
+    assert np.allclose(said, np.mean(answers, axis=0))
+    shallow = kind(tree(max_depth=1), **asked).fit(X, y)
+    assert {one.get_depth() for one in shallow.estimators_} == {1}
+    used = []
+
+    def workers(function, tasks):
+        return (used.append(1) or function(task) for task in tasks)
+
+    kind(**asked, workers=workers).fit(X, y)
+    assert len(used) == asked["n_estimators"]
+
+
+@pytest.mark.parametrize("kind", [StackingClassifier, StackingRegressor])
+def test_stacking_fits_what_it_is_asked_for(sample, kind):
+    X, y = sample
+    classes = kind is StackingClassifier
+    models = [DecisionTreeClassifier(max_depth=2), LogisticRegression()]
+    tops = [LogisticRegression(), LogisticRegression(lam=9.0)]
+    if not classes:
+        models, tops = (
+            [DecisionTreeRegressor(max_depth=2), LinearRegression()],
+            [LinearRegression(), DecisionTreeRegressor(max_depth=3)],
+        )
+    for top in (None, tops[1]):
+        for cv in (5, 3, [(np.arange(25), np.arange(25, 50)), (np.arange(25, 50), np.arange(25))]):
+            given = {} if cv == 5 else {"cv": cv}
+            model = kind(models, top, random_state=3, **given).fit(X, y)
+            folds = cv
+            if isinstance(cv, int):
+                folds = k_fold(50, cv, rng=np.random.default_rng(3), labels=y if classes else None)
+            Z = np.column_stack([out_of_fold(one, X, y, folds) for one in models])
+            final = type(top or tops[0])(**(top or tops[0]).get_params()).fit(Z, y)
+            whole = [type(one)(**one.get_params()).fit(X, y) for one in models]
+            features = np.column_stack(
+                [one.predict_proba(X) if classes else one.predict(X) for one in whole]
+            )
+            if classes:
+                assert np.allclose(model.predict_proba(X), final.predict_proba(features))
+            else:
+                assert np.allclose(model.predict(X), final.predict(features))
+            assert len(model.estimators_) == 2
+            assert model.final_estimator_.get_params() == final.get_params()
+    default = kind(random_state=3).fit(X, y)
+    assert [type(one).__name__[:4] for one in default.estimators_] == ["Deci", "KNei"]
+    assert default.estimators_[1].n_neighbors == 5

@@ -948,3 +948,194 @@ def test_rows_beyond_all_reach_are_impossible_without_a_warning(kind):
 def test_rates_too_large_to_draw_from_are_refused():
     with pytest.raises(ValueError, match="rates must be at most 9e18"):
         PoissonEmission(np.array([[1e20]])).draw(np.array([0]), np.random.default_rng(0))
+
+
+def two_state_data(kind):
+    """Return X of two sequences, of 30 and 20 rows, and a model to start from."""
+    rng = np.random.default_rng(1)
+    A, pi = np.array([[0.8, 0.2], [0.3, 0.7]]), np.array([0.6, 0.4])
+    start = {
+        GaussianHMM: GaussianEmission(
+            np.array([[0.0, 1.0], [2.0, -1.0]]),
+            np.array([np.eye(2), 2 * np.eye(2)]),
+            np.full(2, 1e-6),
+        ),
+        PoissonHMM: PoissonEmission(np.array([[2.0, 5.0], [6.0, 1.0]])),
+        CategoricalHMM: CategoricalEmission(np.array([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7]])),
+    }[kind]
+    model = HMM(pi, A, start)
+    X = np.concatenate([sample(model, T, rng)[0] for T in (30, 20)])
+    return X, model
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", [GaussianHMM, PoissonHMM, CategoricalHMM])
+def test_an_ascent_tells_every_step_and_listens_to_lengths_and_limits(kind):
+    X, model = two_state_data(kind)
+    lengths = [30, 20]
+    run = baum_welch(model, X, lengths)
+    assert run.trace[0] == pytest.approx(expected_counts(model, X, lengths).log_likelihood)
+    assert run.trace[-1] == pytest.approx(expected_counts(run.params, X, lengths).log_likelihood)
+    assert len(run.trace) == run.n_iter + 1
+    small = np.diff(run.trace) / 50 <= 1e-6
+    assert not small[:-1].any()
+    assert run.converged == small[-1] == (run.n_iter < 200)
+    if kind is PoissonHMM:
+        named = baum_welch(model, X, lengths, max_iter=200, tol=1e-6, counts=expected_counts)
+        assert np.array_equal(run.trace, named.trace)
+    assert baum_welch(model, X, lengths, tol=1e-3).n_iter < run.n_iter
+    short = baum_welch(model, X, lengths, max_iter=2)
+    assert (short.n_iter, short.converged) == (2, False)
+    assert baum_welch(model, X).trace[0] != pytest.approx(run.trace[0])
+    used, chunks = [], [(X[:30], [30]), (X[30:], [20])]
+
+    def workers(function, tasks):
+        return (used.append(1) or function(task) for task in tasks)
+
+    for asked in ({"tol": 1e-3}, {"max_iter": 2}):
+        joined = hmm.baum_welch_over_chunks(model, chunks, **asked, workers=workers)
+        alone = baum_welch(model, X, lengths, **asked)
+        assert joined.trace == pytest.approx(alone.trace)
+        assert joined.n_iter == alone.n_iter
+    assert len(used) > 2 * 3
+    a, b = expected_counts(model, X[:30]), expected_counts(model, X[30:])
+    both, whole = add_counts(a, b), expected_counts(model, X, lengths)
+    assert both.log_likelihood == pytest.approx(whole.log_likelihood)
+    for one, other in zip(
+        (both.start, both.transitions, *both.emission),
+        (whole.start, whole.transitions, *whole.emission),
+    ):
+        assert one == pytest.approx(other)
+    parts = [
+        posteriors(model.pi, model.A, model.emission.log_density(X[s]))
+        for s in (slice(0, 30), slice(30, 50))
+    ]
+    assert whole.start == pytest.approx(sum(p.gamma[0] for p in parts))
+    assert whole.transitions == pytest.approx(sum(p.xi.sum(axis=0) for p in parts))
+    gamma = np.concatenate([p.gamma for p in parts])
+    new = m_step(model, whole)
+    assert new.pi == pytest.approx(whole.start / 2)
+    shares = whole.transitions / whole.transitions.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(new.A, shares)
+    if kind is CategoricalHMM:
+        counts = np.array([[gamma[v == X, j].sum() for v in range(3)] for j in range(2)])
+        assert new.emission.probs == pytest.approx(counts / counts.sum(axis=1, keepdims=True))
+    else:
+        means = gamma.T @ X / gamma.sum(axis=0)[:, None]
+        assert new.emission[0] == pytest.approx(means)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", [GaussianHMM, PoissonHMM, CategoricalHMM])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"n_components": 3},
+        {"n_init": 4},
+        {"max_iter": 2},
+        {"tol": 1e-2},
+        {"startprob_init": [0.9, 0.1]},
+        {"transmat_init": [[0.6, 0.4], [0.1, 0.9]]},
+        {"random_state": 7},
+        {"covariance_type": "diag"},
+        {"min_covar": 0.3},
+    ],
+    ids=str,
+)
+def test_estimators_climb_from_the_starts_they_are_asked_for(kind, given, monkeypatch):
+    X, _ = two_state_data(kind)
+    if not set(given) <= set(kind().get_params()):
+        with pytest.raises((TypeError, ValueError)):
+            kind(**given)
+        return
+    if kind is CategoricalHMM:
+        X = np.array([4.0, 5.0, 9.0])[X][:, None]
+    runs, climb = [], hmm.baum_welch
+
+    def recorded(start, X, lengths, **options):
+        runs.append((start, X, lengths, options, climb(start, X, lengths, **options)))
+        return runs[-1][-1]
+
+    monkeypatch.setattr(hmm, "baum_welch", recorded)
+    asked = {"random_state": 3, "max_iter": 15} | given
+    settings = kind().get_params() | asked
+    fitted = kind(**asked).fit(X, lengths=[30, 20])
+    assert len(runs) == settings["n_init"]
+    best = max((run[-1] for run in runs), key=lambda fit: fit.trace[-1])
+    for start, _, lengths, options, _ in runs:
+        assert list(lengths) == [30, 20]
+        assert options == {"max_iter": settings["max_iter"], "tol": settings["tol"]}
+        assert len(start.pi) == settings["n_components"]
+        if "startprob_init" in given:
+            assert start.pi.tolist() == given["startprob_init"]
+        if "transmat_init" in given:
+            assert start.A.tolist() == given["transmat_init"]
+        if kind is GaussianHMM:
+            assert start.emission.floor == pytest.approx(settings["min_covar"] * X.var(axis=0))
+            assert start.emission.covariances.ndim == (2 if "covariance_type" in given else 3)
+    assert np.array_equal(fitted.trace_, best.trace)
+    assert (fitted.n_iter_, fitted.converged_) == (best.n_iter, best.converged)
+    assert np.array_equal(fitted.startprob_, best.params.pi)
+    assert np.array_equal(fitted.transmat_, best.params.A)
+    fields = {
+        GaussianHMM: ("means_", "covars_"),
+        PoissonHMM: ("rates_",),
+        CategoricalHMM: ("emissionprob_",),
+    }
+    for name, value in zip(fields[kind], best.params.emission):
+        assert np.array_equal(getattr(fitted, name), value)
+    rows = runs[0][1]
+    log_B = best.params.emission.log_density(rows)
+    both = (slice(0, 30), slice(30, 50))
+    parts = [forward(best.params.pi, best.params.A, log_B[s]) for s in both]
+    paths = [viterbi(best.params.pi, best.params.A, log_B[s]) for s in both]
+    gammas = [posteriors(best.params.pi, best.params.A, log_B[s]).gamma for s in both]
+    lengths = [30, 20]
+    assert fitted.score(X, lengths=lengths) == pytest.approx(sum(p.log_likelihood for p in parts))
+    value, z = fitted.decode(X, lengths)
+    assert value == pytest.approx(sum(p.log_probability for p in paths))
+    assert z.tolist() == np.concatenate([p.states for p in paths]).tolist()
+    assert fitted.predict(X, lengths).tolist() == z.tolist()
+    assert np.allclose(fitted.predict_proba(X, lengths), np.concatenate(gammas))
+    assert len(fitted.sample(random_state=0)[0]) == 1
+    drawn, z = fitted.sample(6, random_state=0)
+    again, same = sample(best.params, 6, np.random.default_rng(0))
+    again = np.array([4.0, 5.0, 9.0])[again][:, None] if kind is CategoricalHMM else again
+    assert np.array_equal(drawn, again)
+    assert np.array_equal(z, same)
+    used = []
+
+    def workers(function, tasks):
+        return (used.append(1) or function(task) for task in tasks)
+
+    kind(**asked | {"max_iter": 1}, workers=workers).fit(X)
+    assert len(used) == settings["n_init"]
+
+
+def test_given_emissions_are_the_start():
+    X, model = two_state_data(GaussianHMM)
+    one = {"max_iter": 1, "startprob_init": model.pi, "transmat_init": model.A}
+    covars = np.array([3 * np.eye(2), np.eye(2)])
+    with pytest.warns(UserWarning, match="max_iter=1"):
+        fit = GaussianHMM(**one, means_init=model.emission.means, covars_init=covars).fit(X)
+    emission = model.emission._replace(covariances=covars, floor=1e-6 * X.var(axis=0))
+    start = HMM(model.pi, model.A, emission)
+    assert fit.trace_[0] == pytest.approx(expected_counts(start, X).log_likelihood)
+    for kind, name in ((PoissonHMM, "rates_init"), (CategoricalHMM, "emissionprob_init")):
+        X, model = two_state_data(kind)
+        rows = X if kind is PoissonHMM else X[:, None]
+        with pytest.warns(UserWarning, match="max_iter=1"):
+            fit = kind(**one, **{name: model.emission[0]}).fit(rows)
+        start = HMM(one["startprob_init"], one["transmat_init"], model.emission)
+        assert fit.trace_[0] == pytest.approx(expected_counts(start, X).log_likelihood)
+
+
+def test_a_chain_counts_the_sequences_it_is_told_of():
+    z = np.array([0, 1, 1, 0, 2, 2, 1, 0])
+    one, two = fit_markov_chain(z, 3), fit_markov_chain(z, 3, [3, 5])
+    assert one.pi.tolist() == [1, 0, 0]
+    assert two.pi == pytest.approx([1, 0, 0])
+    assert one.A[1] == pytest.approx([2 / 3, 1 / 3, 0])
+    assert two.A[1] == pytest.approx([1 / 2, 1 / 2, 0])
+    assert fit_markov_chain(z, 3, [4, 4]).pi == pytest.approx([1 / 2, 0, 1 / 2])

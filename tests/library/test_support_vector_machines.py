@@ -723,3 +723,199 @@ def test_weights_that_overflow_are_refused(loss):
             warnings.simplefilter("ignore")
             model = LinearSVC(loss=loss, fit_intercept=False).fit(X, y, one)
     assert np.isfinite(model.coef_).all()
+
+
+def test_an_exchange_run_tells_every_step_and_listens_to_every_option():
+    X, y = overlapping(20)
+    K = X @ X.T
+    run, named = smo(K, y), smo(K, y, 1.0, tol=1e-6, max_iter=100_000)
+    assert np.array_equal(run.trace, named.trace)
+    for C in (1.0, 0.2):
+        run = smo(K, y, C)
+        w = (run.alpha * y) @ X
+        assert run.f == pytest.approx(X @ w + run.b)
+        xi = np.maximum(0, 1 - y * run.f)
+        assert run.primal == pytest.approx(w @ w / 2 + C * xi.sum())
+        assert run.dual == pytest.approx(run.alpha.sum() - w @ w / 2)
+        assert run.gap == pytest.approx(run.primal - run.dual, abs=1e-12)
+        low, high = offset_bracket(run.alpha, K, y, C)
+        assert (len(run.trace), run.converged) == (run.n_iter + 1, True)
+        assert run.trace[-1] == pytest.approx(run.dual)
+        assert run.violation <= 1e-6
+        assert run.b == pytest.approx(recover_offset(run.alpha, K, y, C))
+        assert min(low, high) - 1e-6 <= run.b <= max(low, high) + 1e-6
+    loose = [smo(K, y, tol=tol).n_iter for tol in (1e-2, 1e-5, 1e-6, 1e-7)]
+    assert loose[0] < loose[1] < loose[2] < loose[3]
+    early = smo(K, y, max_iter=7)
+    assert (early.n_iter, early.converged, early.gap > 0.1) == (7, False, True)
+    assert early.gap == pytest.approx(duality_gap(early.alpha, early.b, K, y, 1.0))
+    F = y - K @ (early.alpha * y)
+    up = (early.alpha < 1) & (y > 0) | (early.alpha > 0) & (y < 0)
+    low = (early.alpha < 1) & (y < 0) | (early.alpha > 0) & (y > 0)
+    assert early.violation == pytest.approx(F[up].max() - F[low].min())
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_a_linear_run_tells_its_end_and_listens_to_every_option(loss, fit_intercept):
+    X, y = overlapping(21)
+    s = np.arange(40) % 3 + 1.0
+    asked = {"loss": loss, "fit_intercept": fit_intercept}
+    for C, weights in ((1.0, None), (0.3, s)):
+        run = linear_svm(X, y, C, sample_weight=weights, tol=1e-9, **asked)
+        price = C * (np.ones(40) if weights is None else weights)
+        xi = np.maximum(0, 1 - y * (X @ run.w + run.b))
+        cost = price @ (xi**2 if loss == "squared_hinge" else xi)
+        assert run.primal == pytest.approx(run.w @ run.w / 2 + cost)
+        assert run.gap == pytest.approx(run.primal - run.dual, abs=1e-12)
+        assert run.w == pytest.approx((run.alpha * y) @ X, abs=1e-3)
+        dual = run.alpha.sum() - np.sum(((run.alpha * y) @ X) ** 2) / 2
+        dual -= (run.alpha**2 / price).sum() / 4 * (loss == "squared_hinge")
+        assert run.dual == pytest.approx(dual)
+        assert (run.converged, len(run.trace)) == (True, run.n_iter)
+        assert run.trace[-1] == pytest.approx(run.primal, rel=1e-4)
+        if not fit_intercept:
+            assert run.b == 0.0
+    short = linear_svm(X, y, max_iter=1, tol=1e-12, **asked)
+    assert (short.n_iter, short.converged) == (1, False)
+    assert linear_svm(X, y, tol=0.5, **asked).n_iter <= linear_svm(X, y, tol=1e-9, **asked).n_iter
+
+
+def test_a_millionth_below_the_margin_is_on_it():
+    alpha, y = np.ones(3), np.array([1.0, 1.0, 1.0])
+    f = 1 - np.array([0.8e-6, 1.2e-6, 1e-3])
+    assert support_vectors(alpha, f, y, 1.0).on_margin.tolist() == [0]
+    assert support_vectors(alpha, f, y, 1.0, tol=2e-6).on_margin.tolist() == [0, 1]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("scheme", ["ovo", "ovr"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"C": 0.2},
+        {"kernel": "linear"},
+        {"kernel": "polynomial", "degree": 2},
+        {"kernel": "polynomial", "coef0": 0.3},
+        {"ell": 0.5},
+        {"tol": 1e-2},
+        {"max_iter": 3},
+        {"class_weight": {3: 1.0, 5: 4.0, 9: 0.5}},
+    ],
+    ids=str,
+)
+def test_svc_keeps_the_runs_of_the_machines_it_is_asked_for(scheme, given):
+    rng = np.random.default_rng(22)
+    X = rng.standard_normal((45, 2))
+    index = np.digitize(X[:, 0] + 0.7 * rng.standard_normal(45), [-0.4, 0.4])
+    labels = np.array([3, 5, 9])
+    model = SVC(multi_class=scheme, **{"tol": 1e-8} | given).fit(X, labels[index])
+    settings = SVC().get_params() | {"tol": 1e-8} | given
+    near = {"abs": 1e-6 if settings["tol"] == 1e-8 else 0.03}
+    width = settings["ell"] if settings["ell"] != "scale" else np.sqrt(2 * X.var() / 2)
+    if "class_weight" in given:
+        width = model.ell_  # counts rows by their weights
+    elif settings["kernel"] != "linear":
+        assert model.ell_ == pytest.approx(width)
+    kernels = {
+        "rbf": partial(rbf_kernel, ell=width),
+        "linear": linear_kernel,
+        "polynomial": partial(
+            polynomial_kernel, r=settings["degree"], c=settings["coef0"], ell=width
+        ),
+    }
+    k, factors = kernels[settings["kernel"]], settings["class_weight"] or {}
+    C = settings["C"] * np.array([factors.get(label, 1.0) for label in labels])[index]
+    rows = X - X.mean(axis=0) if settings["kernel"] == "linear" else X
+    K = k(rows, rows)
+    scores = []
+    for m, (who, signs) in enumerate(binary_problems(index, 3, scheme)):
+        Kernel = _KernelRows(K[np.ix_(who, who)])
+        run = _solve(Kernel, signs, C[who], settings["tol"], settings["max_iter"])
+        beta = np.zeros(45)
+        beta[who] = run.alpha * signs
+        found = np.zeros(45)
+        found[model.support_] = model.dual_coef_[m]
+        assert found == pytest.approx(beta, **near)
+        for field in ("gap", "primal", "dual", "violation"):
+            assert getattr(model, f"{field}_")[m] == pytest.approx(getattr(run, field), **near)
+        assert model.n_iter_[m] == pytest.approx(run.n_iter, rel=0.3)
+        scores.append(K @ beta + run.b)
+        on, inside, wrong = model.kinds_[m]
+        margins = signs * scores[-1][who]
+        assert set(who[margins <= 0]) & set(who[run.alpha > 1e-9]) == set(wrong)
+        assert {*on, *inside, *wrong} == set(who[run.alpha > 1e-9])
+    S = np.column_stack(scores)
+    assert model.decision_function(X) == pytest.approx(
+        votes(S, 3) if scheme == "ovo" else S, **near
+    )
+    assert np.array_equal(model.support_vectors_, X[model.support_])
+    assert model.classes_.tolist() == [3, 5, 9]
+    assert model.converged_ == ("max_iter" not in given)
+    if settings["kernel"] == "linear":
+        assert X @ model.coef_.T + model.intercept_ == pytest.approx(S, **near)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("scheme", ["ovo", "ovr"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"C": 0.2},
+        {"loss": "hinge"},
+        {"fit_intercept": False},
+        {"tol": 0.5},
+        {"max_iter": 1},
+        {"class_weight": {0: 1.0, 1: 4.0, 2: 0.5}},
+    ],
+    ids=str,
+)
+def test_linear_svc_keeps_the_runs_of_the_machines_it_is_asked_for(scheme, given):
+    rng = np.random.default_rng(23)
+    X = rng.standard_normal((45, 2)) + 0.5
+    index = np.digitize(X[:, 0] + 0.7 * rng.standard_normal(45), [0.1, 0.9])
+    model = LinearSVC(multi_class=scheme, **given).fit(X, index)
+    settings = LinearSVC().get_params() | given
+    factors = settings.pop("class_weight") or {}
+    weights = np.array([factors.get(k, 1.0) for k in index])
+    C = settings.pop("C")
+    settings.pop("multi_class")
+    for m, (who, signs) in enumerate(binary_problems(index, 3, scheme)):
+        run = linear_svm(X[who], signs, C, sample_weight=weights[who], **settings)
+        assert model.coef_[m] == pytest.approx(run.w)
+        assert model.intercept_[m] == pytest.approx(run.b)
+        for field in ("gap", "primal", "dual", "n_iter"):
+            assert getattr(model, f"{field}_")[m] == pytest.approx(getattr(run, field))
+        if not run.converged:
+            assert not model.converged_
+    assert model.n_iter_.max() <= settings["max_iter"]
+
+
+def test_the_hard_margin_listens_to_every_option():
+    X, y = separable(24)
+    for given in (
+        {},
+        {"kernel": "rbf", "ell": 2.0},
+        {"kernel": "polynomial", "degree": 2},
+        {"kernel": "polynomial", "coef0": 4.0},
+        {"tol": 1e-2},
+    ):
+        model = HardMarginSVM(**given).fit(X, y)
+        same = {name: model.get_params()[name] for name in ("kernel", "ell", "degree", "coef0")}
+        soft = SVC(1e9, **same, tol=model.tol).fit(X, y)
+        assert model.decision_function(X) == pytest.approx(soft.decision_function(X), abs=0.05)
+        nearest = (y * model.decision_function(X)).min()
+        assert nearest == pytest.approx(1.0, abs=0.02)
+        assert model.margin_ == pytest.approx(1 / np.sqrt(2 * model.primal_))
+        if not given:
+            assert model.margin_[0] == pytest.approx(widest_slab(X, y))
+    wide = HardMarginSVM(kernel="rbf", ell=2.0).fit(X, y)
+    assert wide.ell_ == 2.0
+    three = np.digitize(X[:, 0], [2.5, 3.5])
+    apart = np.column_stack([3 * three, X[:, 1]])
+    assert len(HardMarginSVM(multi_class="ovr", kernel="rbf").fit(apart, three).intercept_) == 3
+    with pytest.raises(ValueError, match="by a hyperplane"):
+        HardMarginSVM(multi_class="ovr").fit(apart, three)
+    HardMarginSVM().fit(apart, three)

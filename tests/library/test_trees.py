@@ -586,3 +586,137 @@ def test_wrong_scans_are_noticed(rng, old, new):
             found = None
         wrong += found != brute(X, y, w, 3, "gini", 2)[1:]
     assert wrong > 0
+
+
+LIMITS = {
+    "max_depth": 2,
+    "min_samples_split": 15,
+    "min_samples_leaf": 7,
+    "min_impurity_decrease": 0.02,
+    "max_features": 1,
+}
+
+
+@pytest.mark.parametrize("classes", [None, 3])
+def test_trees_listen_to_every_option_and_tell_of_every_node(rng, classes):
+    X, w = rng.standard_normal((60, 3)), rng.integers(1, 4, 60).astype(float)
+    y = X[:, 0] + rng.standard_normal(60)
+    y = y if classes is None else np.digitize(y, [-0.5, 0.5]).astype(float)
+    criteria = ("squared_error",) if classes is None else ("gini", "entropy")
+
+    def run(w=None, **limits):
+        named = {"n_classes": classes, "criterion": criteria[0]} | limits
+        return grow(X, y, w, rng=np.random.default_rng(1), **named)
+
+    default = run()
+    named = {"max_depth": None, "min_samples_split": 2, "min_samples_leaf": 1}
+    named |= {"min_weight_leaf": 0.0, "min_impurity_decrease": 0.0, "max_features": None}
+    assert same_tree(default, run(**named))
+    assert same_tree(default, run(order=presort(X)))
+    assert default.n.min() == 1
+    for limits in ({name: value} for name, value in (LIMITS | {"min_weight_leaf": 9.0}).items()):
+        other = run(**limits)
+        assert len(other.n) != len(default.n) or not same_tree(other, default), limits
+    assert depth(run(max_depth=2)) == 2
+    tree = run(min_samples_split=15)
+    assert tree.n[tree.left >= 0].min() >= 15 > tree.n[tree.left < 0].min()
+    assert run(min_samples_leaf=7).n.min() >= 7
+    assert run(w, min_weight_leaf=9.0).weight.min() >= 9.0
+    for criterion in criteria:
+        tree = run(w, criterion=criterion, max_depth=3)
+        reach = {0: np.arange(60)}
+        for t in range(len(tree.n)):
+            rows = reach[t]
+            assert (tree.n[t], tree.weight[t]) == (len(rows), pytest.approx(w[rows].sum()))
+            if classes is None:
+                mean = np.average(y[rows], weights=w[rows])
+                assert tree.value[t] == pytest.approx([mean])
+                spread = np.average((y[rows] - mean) ** 2, weights=w[rows])
+                assert tree.impurity[t] == pytest.approx(spread)
+            else:
+                counts = np.bincount(y[rows].astype(int), w[rows], minlength=3)
+                assert tree.value[t] == pytest.approx(counts / counts.sum())
+                assert tree.impurity[t] == pytest.approx(
+                    {"gini": gini, "entropy": entropy}[criterion](counts)
+                )
+            if tree.left[t] >= 0:
+                left = X[rows, tree.feature[t]] <= tree.threshold[t]
+                reach[tree.left[t]], reach[tree.right[t]] = rows[left], rows[~left]
+            else:
+                assert (tree.feature[t], tree.threshold[t], tree.right[t]) == (-1, 0.0, -1)
+        split = best_split(X, y, w, n_classes=classes, criterion=criterion)
+        both = tree.weight[tree.left[0]] * tree.impurity[tree.left[0]]
+        both += tree.weight[tree.right[0]] * tree.impurity[tree.right[0]]
+        assert split[:2] == (tree.feature[0], tree.threshold[0])
+        assert split.gain == pytest.approx(tree.impurity[0] - both / w.sum())
+        assert split.n_left == tree.n[tree.left[0]]
+        few = best_split(X, y, w, n_classes=classes, criterion=criterion, min_samples_leaf=25)
+        assert 25 <= few.n_left <= 35
+        letters = np.array(list("abcdef"))[(3 * X[:, 0]).astype(int) % 6]
+        target = y if classes is None else (y > 0) * 1.0
+        divided = best_category_split(letters, target, w, criterion=criterion)
+        goes = np.isin(letters, divided.left)
+        means = [
+            np.average(target[letters == a], weights=w[letters == a])
+            for a in divided.left + divided.right
+        ]
+        assert means == sorted(means)
+        again = best_split(goes[:, None], target, w, n_classes=classes and 2, criterion=criterion)
+        assert divided.gain == pytest.approx(again.gain)
+        if criterion == "gini":
+            assert divided == best_category_split(letters, target, w)
+
+
+@pytest.mark.parametrize("kind", [DecisionTreeClassifier, DecisionTreeRegressor])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        *({name: value} for name, value in LIMITS.items()),
+        {"min_weight_fraction_leaf": 0.2},
+        {"ccp_alpha": 0.02},
+        {"max_features": 1, "random_state": 3},
+        {"criterion": "entropy"},
+    ],
+    ids=str,
+)
+def test_the_estimators_grow_what_they_are_asked_for(rng, kind, given):
+    X, w = rng.standard_normal((60, 3)), rng.integers(1, 4, 60).astype(float)
+    y = X[:, 0] + rng.standard_normal(60)
+    asked, classes = dict(given), None
+    if kind is DecisionTreeClassifier:
+        y, classes = np.digitize(y, [-0.5, 0.5]), 3
+        asked.setdefault("criterion", "gini")
+    elif asked.pop("criterion", None):
+        with pytest.raises(ValueError, match="criterion must be"):
+            kind(**given).fit(X, y)
+        return
+    model = kind(**{"random_state": 0} | asked).fit(X, y, sample_weight=w)
+    alpha, share = asked.pop("ccp_alpha", 0.0), asked.pop("min_weight_fraction_leaf", 0.0)
+    draws = np.random.default_rng(asked.pop("random_state", 0))
+    tree = grow(X, y, w, n_classes=classes, min_weight_leaf=share * w.sum(), rng=draws, **asked)
+    tree = prune(tree, alpha) if alpha else tree
+    assert len(model.tree_.n) == len(tree.n)
+    assert same_tree(model.tree_, tree)
+    assert np.array_equal(model.apply(X), apply(tree, X))
+    assert (model.get_depth(), model.get_n_leaves()) == (depth(tree), n_leaves(tree))
+    assert np.allclose(model.feature_importances_, importances(tree, 3))
+    values = tree.value[apply(tree, X)]
+    if classes:
+        assert np.allclose(model.predict_proba(X), values)
+    else:
+        assert np.allclose(model.predict(X), values[:, 0])
+
+
+def test_the_pruning_path_tells_costs_leaves_and_strengths(rng):
+    X, y = rng.standard_normal((40, 2)), rng.standard_normal(40)
+    tree = grow(X, y, max_depth=4)
+    path = pruning_path(tree)
+    for alpha, leaves, cost in zip(path.alpha, path.leaves, path.cost):
+        small = prune(tree, alpha)
+        assert n_leaves(small) == leaves
+        assert cost == pytest.approx(regression_objective(small, X, y) / 40)
+        assert len(prune(tree, alpha, path.strength).n) == len(small.n)
+        split = (tree.left >= 0) & (path.strength > alpha)
+        assert split.sum() == leaves - 1
+    assert len(prune(tree, 0.0, np.zeros(len(tree.n))).n) == 1
