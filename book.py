@@ -239,6 +239,12 @@ def bench(module=""):
     run_python("benchmarks/run.py", *filter(None, [module]))
 
 
+@word("run")
+def new_chapter(chapter="", part="foundations"):
+    """Begin a chapter that passes its gates with one lemma (CHAPTER=new-slug PART=regression)"""
+    run_python("tools/new_chapter.py", chapter, part)
+
+
 @word("build", "pdf", "maintain")
 def release(tag=""):
     """Make what a version publishes, in _build/release (TAG=v0.2.0)"""
