@@ -101,7 +101,8 @@ def main(asked, *arguments):
 def again(*arguments):
     """Start once more with a Python that is new enough, or say that there is none."""
     for minor in range(NEWEST[1], OLDEST[1] - 1, -1):
-        if newer := shutil.which(f"python3.{minor}"):
+        newer = shutil.which(f"python3.{minor}")
+        if newer and subprocess.run([newer, "-c", ""], stderr=subprocess.DEVNULL).returncode == 0:
             sys.exit(subprocess.run([newer, __file__, *arguments], check=False).returncode)
     sys.exit(
         f"This is Python {sys.version.split()[0]}; the book needs 3.11 or newer, from "
@@ -237,6 +238,12 @@ def mutants(chapter="all", kind="", sample="", function=""):
 def bench(module=""):
     """Measure speed side by side with the usual choice (MODULE=perceptron for one)"""
     run_python("benchmarks/run.py", *filter(None, [module]))
+
+
+@word("run")
+def new_chapter(chapter="", part="foundations"):
+    """Begin a chapter that passes its gates with one lemma (CHAPTER=new-slug PART=regression)"""
+    run_python("tools/new_chapter.py", chapter, part)
 
 
 @word("build", "pdf", "maintain")

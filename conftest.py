@@ -4,13 +4,15 @@ import multiprocessing
 import os
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "tools"))
 if os.environ.get("BARE"):  # tools/anywhere.py: nothing that Windows does not have
-    for module, name in ((os, "fork"), (os, "forkpty"), (signal, "SIGALRM"), (signal, "SIGKILL")):
-        delattr(module, name)
-    sys.modules |= {"resource": None, "fcntl": None}
+    del os.fork, os.forkpty, signal.SIGALRM
+    with suppress(ModuleNotFoundError):
+        import psutil  # noqa: F401  (on Linux it needs that itself)
+    sys.modules["resource"] = None
     multiprocessing.set_start_method("spawn")
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # scikit-learn's checks ask for it; set before scipy
 
