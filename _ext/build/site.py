@@ -2,6 +2,7 @@
 
     python _ext/build/site.py                       build what changed
     python _ext/build/site.py --serve --port 8000   build, serve on localhost, rebuild on change
+    python _ext/build/site.py --course courses/six-weeks.yml   a site of these chapters alone
 
 The rules of the text are checked first (``registers.rules``); then Sphinx reads the pages that
 changed. What Sphinx cannot know, such as a register that changed, makes it read all of them. Every
@@ -36,7 +37,7 @@ ROOT = Path(os.environ.get("BOOK_ROOT") or Path(__file__).resolve().parents[2])
 sys.path.insert(0, str(ROOT))
 
 from _ext.pages import reference  # noqa: E402
-from _ext.registers import rules  # noqa: E402
+from _ext.registers import course, rules  # noqa: E402
 
 BUILD = ROOT / "_build"
 WORK = BUILD / "work"
@@ -44,6 +45,8 @@ SITE = BUILD / "html"
 STAMP = BUILD / "built-from"
 #: The table of contents with the pages of the library reference.
 CONTENTS = BUILD / "contents.yml"
+#: The file of the course that the site is built for, or "".
+COURSE = ""
 #: The printed book, and what it was printed from.
 PDF, PRINTED = BUILD / "book.pdf", BUILD / "printed-from"
 
@@ -62,6 +65,7 @@ SOURCES = (
     "_ext/**/*",
     "_static/**/*",
     "chapters/**/*",
+    "courses/*",
     "registers/*",
     "mllib/**/*.py",
     "tests/**/test_*.py",
@@ -116,11 +120,23 @@ class Progress(io.TextIOBase):
                 self.stream.flush()
 
 
+def for_course(path):
+    """Build a site of one course, in a folder of its own beside that of the whole book."""
+    global BUILD, WORK, SITE, STAMP, CONTENTS, COURSE
+    COURSE = str(path.resolve())
+    BUILD = ROOT / "_build" / path.stem
+    WORK, SITE, STAMP = BUILD / "work", BUILD / "html", BUILD / "built-from"
+    CONTENTS = BUILD / "contents.yml"
+
+
 def run_sphinx(printed):
     """Bring the work folder up to date; return True if there was no warning."""
     from jupyter_book.sphinx import build_sphinx
 
-    CONTENTS.write_text(yaml.safe_dump(reference.write(ROOT)), encoding="utf-8")
+    contents = reference.write(ROOT)
+    if COURSE:
+        contents = course.cut(contents, course.read(ROOT, COURSE))
+    CONTENTS.write_text(yaml.safe_dump(contents), encoding="utf-8")
     with contextlib.redirect_stdout(Progress(sys.stdout)):
         result = build_sphinx(
             ROOT,
@@ -134,6 +150,7 @@ def run_sphinx(printed):
                 "latex_individualpages": False,
                 "book_printed": printed,
                 "book_version": version(),
+                "book_course": COURSE,
             },
             builder="html",
             warningiserror=True,
@@ -183,12 +200,14 @@ def version():
 def build():
     """Build if anything changed; return True if the site is good."""
     os.chdir(ROOT)
-    BUILD.mkdir(exist_ok=True)
+    BUILD.mkdir(parents=True, exist_ok=True)
     with (BUILD / "lock").open("w") as lock:
         hold(lock)
         if not SITE.exists() and (BUILD / "html.old").exists():  # interrupted between two renames
             (BUILD / "html.old").rename(SITE)
         made_from = fingerprint(sources())
+        if COURSE:
+            made_from += Path(COURSE).read_text(encoding="utf-8")
         printed = PDF.exists() and PRINTED.exists() and PRINTED.read_text() == made_from
         stamp = f"{made_from} {'printed' if printed else ''}"
         if SITE.exists() and STAMP.exists() and STAMP.read_text() == stamp:
@@ -196,7 +215,7 @@ def build():
             return True
         start = time.monotonic()
         pages = {path for pattern in PAGES for path in ROOT.glob(pattern)}
-        shared = fingerprint(path for path in sources() if path not in pages)
+        shared = fingerprint(path for path in sources() if path not in pages) + made_from[64:]
         mark = WORK / "shared"
         if not mark.exists() or mark.read_text() != shared:
             shutil.rmtree(WORK, ignore_errors=True)
@@ -238,6 +257,7 @@ class Server(http.server.ThreadingHTTPServer):
 def serve(port):
     """Serve the site on localhost and rebuild it when a source changes, until interrupted."""
     command = [sys.executable, str(Path(__file__).resolve())]
+    command += ["--course", COURSE] if COURSE else []
     seen = times()
     subprocess.run(command, check=False)
     if not SITE.exists():
@@ -271,7 +291,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--serve", action="store_true", help="serve and rebuild on change")
     parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--course", type=Path, help="a file like those in courses/")
     options = parser.parse_args()
+    if options.course:
+        inside = ROOT / "courses" / options.course
+        for_course(inside if inside.exists() else options.course)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # it ends as by Ctrl-C
     try:
         if options.serve:

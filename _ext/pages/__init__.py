@@ -1,1 +1,1 @@
-"""What sets a page: mathematics, figures, previews, anchors, the reference, the landing."""
+"""What sets a page: mathematics, figures, previews, anchors, the reference."""

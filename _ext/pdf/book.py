@@ -1,6 +1,7 @@
 """``make pdf``: the whole book as one file, and each chapter as one, printed by Chromium.
 
     python _ext/pdf/book.py            writes _build/book.pdf, each chapter also to _build/pdf/
+    python _ext/pdf/book.py --chapter perceptron --solutions no --code no
 
 Each page of the site is opened in a browser of its own, made ready for paper there (``paper.js``)
 and printed, tagged and with its outline: the same HTML, hence the same numbers and formulas.
@@ -117,12 +118,12 @@ class Printer:
         Where the files go.
     parts : list of (caption, pages)
     title, author : str
-    code : bool
-        Print the code of claims too, and other code that the site folds: the checking view.
+    **shown
+        ``code``, whether to print also the code that the site folds, and ``solutions``.
     """
 
-    def __init__(self, folder, parts, title, author, code=False):
-        self.folder, self.parts, self.code = folder, parts, code
+    def __init__(self, folder, parts, title, author, **shown):
+        self.folder, self.parts, self.shown = folder, parts, shown
         self.about = {"/Title": title, "/Author": author}
         self.pages = [page for _, group in parts for page in group]
         self.files, self.found, self.numbers, self.starts, self.sheets = {}, {}, {}, {}, 0
@@ -131,7 +132,7 @@ class Printer:
     def print(self, start_browser):
         """Print every page, then title and contents."""
         home = {page: key(page) for page in self.pages}
-        common = {"home": home, "code": self.code, "away": AWAY}
+        common = {"home": home, "away": AWAY, **self.shown}
         for i, page in enumerate(self.pages):
             self.files[page] = self.folder / f"{i:03d}.pdf"
             title = json.dumps(self.about["/Title"])
@@ -158,6 +159,8 @@ class Printer:
                 self.tops[name.lstrip("/")] = place.top
             self.sheets += len(reader.pages)
             print(f"  {page}: {len(reader.pages)} pages", flush=True)
+        if len(self.pages) == 1:
+            return
         front = self.folder / "front.pdf"
         with start_browser() as browser:
             print_page(
@@ -276,22 +279,35 @@ def main():
     """Print the pages one by one and put them together."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--output", type=Path, default=site.PDF)
-    parser.add_argument("--code", action="store_true", help="print the code that the site folds")
+    parser.add_argument("--chapter", default="", help="print this one alone, into _build/")
+    parser.add_argument("--code", choices=("yes", "no"), default="no", help="what the site folds")
+    parser.add_argument("--solutions", choices=("yes", "no"), default="yes")
     options = parser.parse_args()
     if not site.SITE.exists():
         sys.exit("There is no site yet: `make book` builds it.")
     book, parts = settings()
+    if options.chapter:
+        parts = [("", [p for _, group in parts for p in group if key(p) == options.chapter])]
+        if not parts[0][1]:
+            sys.exit(f"There is no chapter {options.chapter!r}.")
     with tempfile.TemporaryDirectory() as folder, chromium() as start_browser:
         print("Printing the pages one by one ...", flush=True)
-        printer = Printer(Path(folder), parts, book["title"], book["author"], options.code)
+        shown = {name: getattr(options, name) == "yes" for name in ("code", "solutions")}
+        printer = Printer(Path(folder), parts, book["title"], book["author"], **shown)
         try:
             printer.print(start_browser)
         except ValueError as error:
             sys.exit(str(error))
         draft, alone = Path(folder) / "book.pdf", Path(folder) / "pdf"
-        count = printer.whole(draft)
         address = (book.get("html", {}).get("baseurl") or "").rstrip("/")
         printer.chapters(alone, f"{address}/" if address else "")
+        if options.chapter:
+            hidden = "".join(f"-no-{name}" for name, yes in shown.items() if not yes)
+            target = site.PDF.with_name(f"{options.chapter}{hidden}.pdf")
+            shutil.copyfile(alone / f"{options.chapter}.pdf", target)
+            print(f"{target}: {printer.sheets} pages.")
+            return
+        count = printer.whole(draft)
         options.output.parent.mkdir(exist_ok=True)
         shutil.copyfile(draft, options.output)
         shutil.rmtree(options.output.with_name("pdf"), ignore_errors=True)

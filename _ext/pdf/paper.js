@@ -4,7 +4,7 @@
 /* Leave the article alone, its anchors with the name of the page in front, and links to other pages
    as addresses that begin with `away`. Return its title and sections. `numbers` are the pages of
    anchors, printed behind links; `front` is printed instead of the article. */
-window.toPaper = ({page, home, code, away, numbers, front}) => {
+window.toPaper = ({page, home, code, solutions = true, away, numbers, front}) => {
   const root = new URL(document.documentElement.dataset.content_root, window.location.href).pathname;
   const article = document.querySelector("article.bd-article");
   if (front) article.innerHTML = front;
@@ -12,6 +12,7 @@ window.toPaper = ({page, home, code, away, numbers, front}) => {
   for (const part of all(".headerlink, .permalink, .share, img.only-dark, script, button, .toctree-wrapper, .player-bar, .viewcode-link"))
     part.remove();
   if (!code) for (const fold of all(".code-fold")) fold.remove();
+  if (!solutions) for (const fold of all("details.solution")) fold.remove();
   for (const fold of all("details")) fold.open = true;
   for (const image of all("img")) image.loading = "eager";
   for (const link of all("a[href]")) {

@@ -4,21 +4,28 @@
     the map (``coursemap``), each chapter with its time and how many of its results are run;
 ``{course-counts}``
     what the whole book verifies, in three numbers;
-``{term-plan} 12``
-    the chapters in so many weeks of nearly the same length; with ``:goals:``, a list of chapters,
-    only these and what they rest on.
+``{term-plan} six-weeks.yml``
+    the chapters of a course by week, with their times and what they rest on.
+``{course-plan}``
+    the plan of the course that this site is built for, if it is built for one.
+
+A course is a file in ``courses/``. The site of a course has its chapters alone; a link into any
+other becomes text, with a note at the end of the page that names what was left out.
 """
 
 import html
 import re
 from collections import defaultdict
+from pathlib import Path
 from types import MappingProxyType
 
+import yaml
 from docutils import nodes
-from docutils.parsers.rst import directives
-from sphinx.util import logging
+from sphinx import addnodes
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util import docname_join, logging
 
-from _ext.registers import blocks, coursemap, places, planted, results, verdicts
+from _ext.registers import blocks, coursemap, places, planted, register, results, verdicts
 from _ext.registers.coursemap import hours
 
 logger = logging.getLogger(__name__)
@@ -33,10 +40,13 @@ class CourseCounts(places.Place):
 
 
 class TermPlan(places.Place):
-    """``{term-plan} 12``."""
+    """``{term-plan} six-weeks.yml``."""
 
     required_arguments = 1
-    option_spec = MappingProxyType({"goals": directives.unchanged_required})
+
+
+class CoursePlan(places.Place):
+    """``{course-plan}``."""
 
 
 class FillCourse(results.FillPlaces):
@@ -46,7 +56,8 @@ class FillCourse(results.FillPlaces):
         {
             "course-map": lambda self, place: self.course(),
             "course-counts": lambda self, place: self.counts(),
-            "term-plan": lambda self, place: self.plan(place),
+            "term-plan": lambda self, place: self.plan(place["arguments"][0], place),
+            "course-plan": lambda self, place: self.plan(self.config.book_course, place),
         }
     )
 
@@ -75,27 +86,31 @@ class FillCourse(results.FillPlaces):
         )
         return [nodes.raw("", f'<ul class="course-counts">{tiles}</ul>', format="html")]
 
-    def plan(self, place):
-        """Return the table of a term."""
-        about = {slug: self.env.metadata[self.chapters[slug]] for slug in self.shown}
-        goals = re.findall(r"[\w-]+", place["options"].get("goals", ""))
+    def plan(self, course, place):
+        """Return the table of a course."""
+        if not course:
+            return []
+        weeks = read(self.env.srcdir, course)["weeks"]
+        listed = [slug for week in weeks for slug in week["chapters"]]
+        everywhere = {Path(name).name for name in sources(self.env.srcdir)}
+        if unknown := set(listed) - everywhere:
+            logger.warning(f"no chapter is called {sorted(unknown)[0]}", location=place)
         needs = defaultdict(list)
         for a, b in coursemap.between(self):
             needs[a].append(b)
-        known = [slug for slug in self.shown if "minutes" in about[slug]]
-        if unknown := set(goals) - set(self.chapters):
-            logger.warning(f"no chapter is called {sorted(unknown)[0]}", location=place)
-        wanted = coursemap.closure(goals, needs) if goals else set(known)
-        names = [slug for slug in known if slug in wanted]
+        about = {slug: self.env.metadata[self.chapters[slug]] for slug in self.shown}
+        names = [slug for slug in listed if "minutes" in about.get(slug, ())]
         length = {slug: about[slug]["minutes"] for slug in names}
+        plan = [[slug for slug in week["chapters"] if slug in names] for week in weeks]
         rows, week_of = [], {}
-        plan = coursemap.weeks(names, length, int(place["arguments"][0]))
         for number, week in enumerate(plan, 1):
             week_of |= dict.fromkeys(week, number)
-            before = dict.fromkeys(b for a in week for b in needs[a] if week_of[b] < number)
+            before = dict.fromkeys(
+                b for a in week for b in needs[a] if week_of.get(b, number) < number
+            )
             rows.append(
                 (
-                    [nodes.Text(str(number))],
+                    [nodes.Text(f"{number} {weeks[number - 1].get('date', '')}".strip())],
                     self.links(week),
                     [nodes.Text(hours(sum(length[slug] for slug in week)))],
                     self.links(before) or [nodes.Text("nothing yet")],
@@ -118,8 +133,91 @@ class FillCourse(results.FillPlaces):
         )
 
 
+# -- a site of one course --------------------------------------------------------------------------
+
+
+def read(folder, course):
+    """Return a course: its title and its weeks."""
+    path = Path(course) if Path(course).exists() else Path(folder, "courses", course)
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def sources(folder):
+    """Return the pages of all chapters of the book, in the course or not."""
+    texts = Path(folder, "chapters").glob("*/*.md")
+    return [path.relative_to(folder).with_suffix("").as_posix() for path in sorted(texts)]
+
+
+def cut(contents, course):
+    """Leave in a table of contents the chapters of a course, and every page that is no chapter."""
+    kept = {slug for week in course["weeks"] for slug in week["chapters"]}
+    for part in contents["parts"]:
+        part["chapters"] = [
+            page
+            for page in part["chapters"]
+            if page["file"].count("/") < 2 or Path(page["file"]).name in kept
+        ]
+    contents["parts"] = [part for part in contents["parts"] if part["chapters"]]
+    return contents
+
+
+#: What a chapter can be referred to by, in its text.
+_LABEL = re.compile(
+    r"(?m)^\(([\w-]+)\)=$|^\s*:(?:label|name): (\S+)|^\s*name: (fig-\S+)|\$\$ \(([\w-]+)\)"
+)
+
+
+class LeaveOut(SphinxPostTransform):
+    """Turn references into chapters that the course leaves out into text."""
+
+    default_priority = 3
+
+    def run(self, **kwargs):
+        """Replace them, and name these chapters at the end of the page."""
+        if not self.config.book_course:
+            return
+        gone, titles = left_out(self.env)
+        named = {}
+        for link in list(self.document.findall(addnodes.pending_xref)):
+            to = link["reftarget"].lstrip("#")
+            to = docname_join(link["refdoc"], to) if link["reftype"] == "doc" else to
+            if link["refdomain"] == "py" or to not in gone:
+                continue
+            text = link.astext() if link.get("refexplicit") else titles.get(to, link.astext())
+            named[gone[to]] = None
+            mark = nodes.superscript("", "", nodes.reference("", "†", refid="left-out"))
+            link.replace_self([nodes.inline("", text), mark])
+        if named:
+            note = nodes.paragraph("", f"† Not in this course: {', '.join(named)}.")
+            note["ids"] = ["left-out"]
+            self.document.next_node(nodes.section).append(note)
+
+
+def left_out(env):
+    """Return {label or page: title of its chapter} for what is left out, and titles of results."""
+    if not hasattr(env, "left_out"):
+        gone = {}
+        titles = {
+            entry["id"]: blocks.plain(entry["title"]) for entry in register.registers(env.app)[0]
+        }
+        for page in set(sources(env.srcdir)) - env.found_docs:
+            text = Path(env.srcdir, f"{page}.md").read_text(encoding="utf-8")
+            title = re.search(r"(?m)^# (.*)", text)[1]
+            names = [
+                page,
+                *filter(None, (part for found in _LABEL.findall(text) for part in found)),
+            ]
+            gone |= dict.fromkeys(names, title)
+            titles[page] = title
+        env.left_out = gone, titles
+    return env.left_out
+
+
 def setup(app):
     """Register directives and notes."""
+    app.add_config_value("book_course", "", "env")
+    app.add_directive("course-plan", CoursePlan)
+    app.add_post_transform(LeaveOut)
     app.setup_extension("_ext.registers.results")
     app.add_directive("course-map", CourseMap)
     app.add_directive("course-counts", CourseCounts)

@@ -9,9 +9,7 @@ The same drawing shows which result of a chapter rests on which. Who rests on wh
 proofs (``notes.edges``); from that and the time of each chapter follow plans for a term.
 """
 
-import functools
 import html
-import itertools
 from collections import defaultdict
 
 from docutils import nodes
@@ -66,28 +64,6 @@ def closure(goals, needs):
             seen.add(name)
             left += needs.get(name, ())
     return seen
-
-
-def weeks(names, times, count):
-    """Split ``names`` in order into ``count`` groups as even as can be: least sum of squares.
-
-    Of several best splits the one with the fuller first groups is taken.
-    """
-    total = [0, *itertools.accumulate(times[name] for name in names)]
-
-    @functools.cache
-    def best(end, groups):
-        """Return the least sum for the first ``end`` names, and where each group ends, negated."""
-        if groups == 1:
-            return total[end] ** 2, (-end,)
-        splits = ((best(start, groups - 1), start) for start in range(groups - 1, end))
-        return min(
-            (least + (total[end] - total[start]) ** 2, (*ends, -end))
-            for (least, ends), start in splits
-        )
-
-    ends = [-end for end in best(len(names), min(count, len(names)))[1]] if names else []
-    return [list(names[start:end]) for start, end in zip([0, *ends], ends)]
 
 
 # -- the drawing -----------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from urllib.parse import urljoin
 
 import yaml
 from docutils import nodes
+from sphinx_exercise.nodes import solution_node
 
 from _ext.registers.verdicts import folded
 from _ext.web import browser, lighter, repository
@@ -105,6 +106,7 @@ def complete(app, pagename, templatename, context, doctree):
         "metatags": context.get("metatags", "")
         + f'\n<meta name="description" content="{escape(about)}" />',
         "has_folds": bool(doctree and doctree.next_node(folded)),
+        "has_solutions": bool(doctree and doctree.next_node(solution_node)),
         "fonts_ahead": FONTS if 'class="katex"' in body else [],
         "address": config.html_baseurl,
         "foot": {

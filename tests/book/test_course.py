@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from _ext.pages import figures, players, theorem  # noqa: E402
-from _ext.registers import coursemap, planted  # noqa: E402
+from _ext.registers import course, coursemap, planted  # noqa: E402
 from mllib.course.figures import COLOURS, DARK  # noqa: E402
 from mllib.course.player import Player  # noqa: E402
 
@@ -85,21 +85,21 @@ def test_times_in_words():
     ]
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_a_plan_is_the_most_even_one(seed):
-    rng = np.random.default_rng(seed)
-    times = {f"n{i}": int(rng.integers(2, 9)) for i in range(8)}
-    names = list(times)
-    plan = coursemap.weeks(names, times, 3)
-    assert [name for week in plan for name in week] == names
+def test_the_long_course_has_every_chapter_and_a_site_of_a_course_only_its_own():
+    contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
 
-    def unevenness(cuts):
-        parts = (names[i:j] for i, j in itertools.pairwise([0, *cuts, len(names)]))
-        return sum(sum(times[name] for name in part) ** 2 for part in parts)
+    def chapters(table):
+        files = [page["file"] for part in table["parts"] for page in part["chapters"]]
+        return [Path(file).name for file in files if file.count("/") == 2]
 
-    best = min(map(unevenness, itertools.combinations(range(1, len(names)), 2)))
-    assert sum(sum(times[name] for name in week) ** 2 for week in plan) == best
-    assert coursemap.weeks(names[:2], times, 5) == [names[:1], names[1:2]]
+    whole, others = chapters(contents), len(contents["parts"])
+    long, six = (course.read(ROOT, f"{name}-weeks.yml") for name in ("twelve", "six"))
+    assert [slug for week in long["weeks"] for slug in week["chapters"]] == whole
+    short = course.cut(contents, six)
+    wanted = [slug for week in six["weeks"] for slug in week["chapters"]]
+    assert chapters(short) == wanted
+    assert len(wanted) < len(whole)
+    assert len(short["parts"]) < others
 
 
 def test_goals_bring_what_they_rest_on():

@@ -77,7 +77,9 @@ class Book:
     def names(self):
         """Return the names that the search knows."""
         text = (self.folder / "html" / "searchnames.js").read_text(encoding="utf-8")
-        return json.loads(text.removeprefix("window.bookNames = ").rstrip().rstrip(";"))
+        pages, _, names = text.rstrip(";\n").partition(";\nwindow.bookNames = ")
+        pages = json.loads(pages.removeprefix("window.bookPages = "))
+        return [[*one[:2], pages[one[2]][1], *one[3:]] for one in json.loads(names)]
 
 
 @pytest.fixture
@@ -152,15 +154,20 @@ def test_the_index_lists_terms_and_results_with_their_numbers(book):
 
 def test_the_search_knows_names_words_and_symbols(book):
     book.build()
-    found = {(line[0], line[3]): line for line in book.names()}
-    sum_line = found["sum", "chapters/part/sums.html#term-sum"]
-    assert sum_line[1:3] == ["term", "Sums"]
-    assert "<math" in sum_line[5]
-    assert "annotation" not in sum_line[5]
-    (zero,) = (line for line in book.names() if line[3].endswith("#sums-zero"))
+    page = "chapters/part/sums.html"
+    found = {(line[2], line[3]): line for line in book.names()}
+    total = found[page, "term-sum"]
+    assert total[:2] == ["sum", "term"]
+    assert total[6].startswith("<math")
+    assert "annotation" not in total[6]
+    zero = found[page, "sums-zero"]
     assert zero[1] == "Definition 1.1"
-    assert {"number", "zero", "definition"} <= set(zero[4].split())
-    assert ("neutral law", "chapters/part/sums.html#term-law-of-zero") in found
+    assert zero[4] == "the number 0"
+    assert {"sums-zero", "definition"} <= set(zero[5].split())
+    assert found[page, "term-law-of-zero"][0] in ("neutral law", "law of zero")
+    assert found[page, ""][:2] == ["Sums", "page"]
+    letters = (book.folder / "html/searchwords/z.js").read_text(encoding="utf-8")
+    assert letters.startswith('window.bookWords("z",{"zero":[0')
 
 
 def test_titles_are_shown_as_text_code_and_mathml():

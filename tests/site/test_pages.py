@@ -86,8 +86,8 @@ def test_every_figure_has_a_twin_for_the_dark():
     assert light == dark >= 5
 
 
-def test_the_search_index_knows_theorems_and_functions():
-    index = html(SITE / "searchindex.js").lower()
+def test_the_search_knows_theorems_and_functions():
+    index = html(SITE / "searchnames.js").lower()
     for word in ("novikoff", "hoeffding", "viterbi", "mistake_bound"):
         assert word in index, word
 

@@ -104,10 +104,11 @@ def test_paper_shows_verdicts_and_code_in_the_checking_view_alone(new_tab, addre
         assert tab.locator(f"{CLAIM} .verdicts").is_visible()
         assert tab.locator(f"{CLAIM} pre").is_visible() == shown
         assert not tab.locator(f"{CLAIM} summary").is_visible()
-        assert tab.locator(".solution pre").first.is_visible()
+        assert tab.locator(".solution pre").first.is_visible() == shown
         tab.evaluate("window.dispatchEvent(new Event('afterprint'))")
         tab.emulate_media(media="screen")
-        tab.locator(".view-switch").click()
+        for kind in ("code", "solutions"):
+            tab.locator(f".view-switch[data-shows={kind}]").click()
 
 
 # Without storage -----------------------------------------------------------------------------

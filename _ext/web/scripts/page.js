@@ -85,20 +85,22 @@
     window.scrollTo(0, 0);
   });
 
-  // The reading view folds code, the checking view shows all of it; the choice is kept.
-  const view = one(".view-switch");
-  const check = (yes) => {
-    view.setAttribute("aria-pressed", yes);
-    for (const code of all(".code-fold")) code.open = yes;
-  };
-  if (view && kept("view") === "checking") check(true);
-  view?.addEventListener("click", () => {
-    const yes = view.getAttribute("aria-pressed") !== "true";
-    check(yes);
-    kept("view", yes ? "checking" : "reading");
-  });
+  // The reading view folds code and solutions; a button shows all of a kind. The choice for code is kept.
+  const folds = {code: ".code-fold", solutions: "details.solution"};
+  for (const button of all(".view-switch")) {
+    const kind = button.dataset.shows, check = (yes) => {
+      button.setAttribute("aria-pressed", yes);
+      for (const fold of all(folds[kind])) fold.open = yes;
+    };
+    if (kind === "code" && kept("view") === "checking") check(true);
+    button.addEventListener("click", () => {
+      const yes = button.getAttribute("aria-pressed") !== "true";
+      check(yes);
+      if (kind === "code") kept("view", yes ? "checking" : "reading");
+    });
+  }
 
-  // A link into a fold opens it, and so does printing.
+  // A link into a fold opens it. What is printed is what is shown.
   const reveal = () => {
     const target = document.getElementById(decodeURIComponent(window.location.hash.slice(1)));
     if (!target) return;
@@ -125,7 +127,7 @@
   let opened = [];
   window.addEventListener("beforeprint", () => {
     root.dataset.theme = "light";
-    opened = all("main details:not([open], .code-fold)");
+    opened = all("main details:not([open], .code-fold, .solution)");
     for (const box of opened) box.open = true;
   });
   window.addEventListener("afterprint", () => {
