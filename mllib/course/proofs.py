@@ -255,8 +255,8 @@ def _differing(expression, symbols):
     """Return a point, of small whole numbers, at which an expression is not 0."""
     import sympy
 
-    for start in range(1, 50):
-        point = {symbol: sympy.Integer(start + k) for k, symbol in enumerate(symbols)}
+    for start, power in ((start, power) for start in range(1, 50) for power in (1, 2)):
+        point = {symbol: sympy.Integer(start + k**power) for k, symbol in enumerate(symbols)}
         value = expression.subs(point)
         if value.is_finite and value != 0:
             return ", ".join(f"{symbol} = {number}" for symbol, number in point.items())
