@@ -14,7 +14,8 @@ if os.environ.get("BARE"):  # tools/anywhere.py: nothing that Windows does not h
     with suppress(ModuleNotFoundError):
         import psutil  # noqa: F401  (on Linux it needs that itself)
     sys.modules["resource"] = None
-    multiprocessing.set_start_method("spawn")
+    multiprocessing.set_start_method("forkserver")  # a process that knows nothing of this one
+    multiprocessing.set_forkserver_preload(["mllib.model_selection"])
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # scikit-learn's checks ask for it; set before scipy
 
 from compare import compare_by_meaning  # noqa: E402
