@@ -8,12 +8,13 @@ from contextlib import suppress
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "tools"))
-if os.environ.get("BARE"):  # tools/anywhere.py: nothing that Windows does not have
+if os.environ.get("BARE") and hasattr(os, "fork"):  # tools/anywhere.py: as where Windows is
     del os.fork, os.forkpty, signal.SIGALRM
     with suppress(ModuleNotFoundError):
         import psutil  # noqa: F401  (on Linux it needs that itself)
     sys.modules["resource"] = None
-    multiprocessing.set_start_method("spawn")
+    multiprocessing.set_start_method("forkserver")  # a process that knows nothing of this one
+    multiprocessing.set_forkserver_preload(["mllib.model_selection"])
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # scikit-learn's checks ask for it; set before scipy
 
 from compare import compare_by_meaning  # noqa: E402
