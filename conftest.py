@@ -1,10 +1,17 @@
 """Settings that every test run shares."""
 
+import multiprocessing
 import os
+import signal
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "tools"))
+if os.environ.get("BARE"):  # tools/anywhere.py: nothing that Windows does not have
+    for module, name in ((os, "fork"), (os, "forkpty"), (signal, "SIGALRM"), (signal, "SIGKILL")):
+        delattr(module, name)
+    sys.modules |= {"resource": None, "fcntl": None}
+    multiprocessing.set_start_method("spawn")
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # scikit-learn's checks ask for it; set before scipy
 
 from compare import compare_by_meaning  # noqa: E402

@@ -24,7 +24,6 @@ import importlib
 import json
 import os
 import platform
-import resource
 import statistics
 import subprocess
 import sys
@@ -34,6 +33,11 @@ import warnings
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
+
+try:
+    import resource
+except ModuleNotFoundError:  # Windows, where children and memory are not counted
+    resource = None
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results.yml"
@@ -50,6 +54,8 @@ PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "hmmlearn")
 
 def processor_time():
     """Return the seconds of processor time of this process and of its finished children."""
+    if resource is None:
+        return time.process_time()
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime
 
@@ -144,6 +150,8 @@ def first_calls(rows):
 
 def peak_memory():
     """Return the largest resident memory, in MB, that this process or one of its children had."""
+    if resource is None:
+        return 0
     unit = 2**20 if sys.platform == "darwin" else 2**10
     who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     return round(max(resource.getrusage(w).ru_maxrss for w in who) / unit)

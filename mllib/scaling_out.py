@@ -402,7 +402,7 @@ def run_limited(function, extra):
     raise an OSError. A function that asks for more raises a MemoryError.
     """
     check_scalar(extra, "extra", low=1, integer=True)
-    if sys.platform != "linux":
+    if sys.platform != "linux" or not hasattr(os, "fork"):
         raise OSError("run_limited needs Linux, which keeps such limits: run it there.")
     from multiprocessing import get_context
 

@@ -12,7 +12,6 @@ the next one begins from nothing.
 
 import argparse
 import contextlib
-import fcntl
 import functools
 import hashlib
 import http.server
@@ -28,6 +27,11 @@ import time
 from pathlib import Path
 
 import yaml
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows
+    import msvcrt
 
 ROOT = Path(os.environ.get("BOOK_ROOT") or Path(__file__).resolve().parents[2])
 sys.path.insert(0, str(ROOT))
@@ -146,6 +150,7 @@ def run_sphinx(printed):
                 "latex_individualpages": False,
                 "book_printed": printed,
                 "book_course": COURSE,
+                "book_version": version(),
             },
             builder="html",
             warningiserror=True,
@@ -164,6 +169,7 @@ def publish(printed):
     shutil.rmtree(fresh, ignore_errors=True)
     shutil.rmtree(old, ignore_errors=True)
     shutil.copytree(WORK / "html", fresh, ignore=shutil.ignore_patterns("*.map", "searchindex.js"))
+    (fresh / ".nojekyll").touch()  # GitHub Pages keeps folders that begin with an underscore
     if printed:
         shutil.copy(PDF, fresh)
         shutil.copytree(PDF.with_name("pdf"), fresh / "pdf")
@@ -173,12 +179,30 @@ def publish(printed):
     shutil.rmtree(old, ignore_errors=True)
 
 
+def hold(file):
+    """Wait until no other build holds this open file; it is let go when it is closed."""
+    if os.name == "nt":
+        msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+    else:
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+
+def version():
+    """Return the version of the book: the last tag and how far the history is beyond it, or ""."""
+    command = ["git", "describe", "--tags", "--always"]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return ""
+    return done.stdout.strip()
+
+
 def build():
     """Build if anything changed; return True if the site is good."""
     os.chdir(ROOT)
     BUILD.mkdir(parents=True, exist_ok=True)
     with (BUILD / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        hold(lock)
         if not SITE.exists() and (BUILD / "html.old").exists():  # interrupted between two renames
             (BUILD / "html.old").rename(SITE)
         made_from = fingerprint(sources())

@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import yaml
 
 from _ext.build import site
+from _ext.web import browser as browsers
 
 HERE = Path(__file__).parent
 #: Begins the address of an anchor on another page, until the files are put together.
@@ -55,20 +56,19 @@ def chromium():
     """Give a function that starts the browser that prints, as a context manager."""
     from playwright.sync_api import sync_playwright
 
-    names = ("chromium", "chromium-headless-shell", "google-chrome")
-    path = next(filter(None, map(shutil.which, names)), None)
-    if path is None:
-        sys.exit("Chromium is missing. On Debian or Ubuntu: sudo apt-get install chromium")
+    try:
+        path = browsers.get()
+    except LookupError as error:
+        sys.exit(f"The book was not printed: {error}.")
     with sync_playwright() as playwright:
 
         @contextlib.contextmanager
         def started():
-            options = ["--no-sandbox", "--disable-gpu"]
-            browser = playwright.chromium.launch(executable_path=path, args=options)
+            running = playwright.chromium.launch(executable_path=path, args=browsers.OPTIONS)
             try:
-                yield browser
+                yield running
             finally:
-                browser.close()
+                running.close()
 
         yield started
 

@@ -6,7 +6,6 @@ and edit links with ``repository.url``; canonical address, card picture, ``sitem
 ``404.html`` with ``html.baseurl``, where the site is published.
 """
 
-import shutil
 from html import escape
 from pathlib import Path
 from urllib.parse import urljoin
@@ -16,7 +15,7 @@ from docutils import nodes
 from sphinx_exercise.nodes import solution_node
 
 from _ext.registers.verdicts import folded
-from _ext.web import lighter
+from _ext.web import browser, lighter, repository
 
 HERE = Path(__file__).parent
 #: Scripts of the theme and of extensions that no page of this book needs.
@@ -113,7 +112,9 @@ def complete(app, pagename, templatename, context, doctree):
         "foot": {
             "year": year(app),
             "bibtex": bibtex(title, pagename, app),
+            "version": config.book_version,
             "source": source_of(pagename, app),
+            "report": repository.report(config.html_theme_options, pagename, title),
             "printed": config.book_printed,
             "chapter_pdf": config.book_printed
             and pagename in app.env.found_docs
@@ -127,7 +128,7 @@ def complete(app, pagename, templatename, context, doctree):
         ("og:title", title),
         ("og:description", about),
     ]
-    card = config.html_baseurl and pagename not in APART and card_of(app, doctree)
+    card = config.book_cards and pagename not in APART and card_of(app, doctree)
     if config.html_baseurl and pagename not in APART:
         marks.append(("og:url", context["pageurl"]))
     if card:
@@ -157,11 +158,9 @@ def draw_cards(folder, names):
     """Draw the cards of some pictures: black on white, in the middle."""
     from playwright.sync_api import sync_playwright
 
-    (width, height), browser = CARD, shutil.which("chromium-headless-shell")
+    (width, height), path = CARD, browser.find()
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(
-            executable_path=browser or shutil.which("chromium"), args=["--no-sandbox"]
-        )
+        running = playwright.chromium.launch(executable_path=path, args=browser.OPTIONS)
         tab = running.new_page(viewport={"width": width, "height": height})
         for name in names:
             svg = (folder / name.replace(".card.png", ".svg")).read_text(encoding="utf-8")
@@ -182,8 +181,9 @@ def finish(app, error):
     lighter.trim(folder)
     if not address:
         return
-    cards = {card_of(app, app.env.get_doctree(name)) for name in app.env.found_docs}
-    draw_cards(folder, sorted(cards - {""}))
+    if app.config.book_cards:
+        cards = {card_of(app, app.env.get_doctree(name)) for name in app.env.found_docs}
+        draw_cards(folder, sorted(cards - {""}))
     listed = sorted(path.relative_to(folder) for path in folder.glob("[!_]*/**/*.html"))
     rows = "\n".join(f"<url><loc>{urljoin(address, str(page))}</loc></url>" for page in listed)
     (folder / "sitemap.xml").write_text(
@@ -202,12 +202,15 @@ def settle(app, config):
         config.html_static_path.append(str(HERE.parent / "vendored" / file))
     if config.html_baseurl:
         config.html_baseurl = config.html_baseurl.rstrip("/") + "/"
+        config.book_cards = browser.find() is not None
 
 
 def setup(app):
     """Connect the steps, after those of the theme."""
     app.setup_extension("_ext.web.writer")
     app.add_config_value("book_printed", False, "html")
+    app.add_config_value("book_version", "", "")  # by itself it makes no page anew
+    app.add_config_value("book_cards", False, "html")  # a browser draws them
     for script in ("book", "page", "share", "map", "player", "theorem", "copy-tex.min"):
         app.add_js_file(f"{script}.js", loading_method="defer")
     app.connect("config-inited", settle)

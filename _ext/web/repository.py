@@ -7,6 +7,7 @@ its issues, and every notebook opens on Binder and, if the address is one of Git
 
 import re
 from pathlib import Path
+from urllib.parse import urlencode
 
 import yaml
 from sphinx.errors import ConfigError
@@ -14,6 +15,8 @@ from sphinx.errors import ConfigError
 _ADDRESS = re.compile(r"https://(github|gitlab)\.com/[\w.-]+/[\w.-]+")
 BINDER = "https://mybinder.org"
 COLAB = "https://colab.research.google.com"
+#: The form of .github/ISSUE_TEMPLATE that a report fills; ``where`` is one of its fields.
+FORM = "slip.yml"
 
 
 def options(url):
@@ -58,6 +61,17 @@ def switch_on(app, config):
         config.html_theme_options = {**config.html_theme_options, **wanted}
 
 
+def report(given, page, title):
+    """Return the address of an empty report of a slip on this page, or ""."""
+    url = given.get("repository_url")
+    if not url:
+        return ""
+    about = f"Slip: {title}"
+    if "gitlab.com/" in url:
+        return f"{url}/-/issues/new?" + urlencode({"issue[title]": about})
+    return f"{url}/issues/new?" + urlencode({"template": FORM, "title": about, "where": page})
+
+
 def install_line(url, branch):
     """Return the line that a notebook on Colab needs first: Colab fetches the notebook alone."""
     return f"%pip install -q git+{url}@{branch}"
@@ -71,6 +85,8 @@ def finish_buttons(app, pagename, templatename, context, doctree):
         for button in buttons:
             if button.get("label") in ("source-file-button", "source-edit-button"):
                 button["url"] = re.sub(r"\.ipynb(?=$|\?)", ".md", button["url"])
+            if button.get("text") == "Open issue":
+                button["url"] = report(given, pagename, context.get("title", pagename))
         if any(button.get("text") == "Colab" for button in buttons):
             line = install_line(given["repository_url"], given["repository_branch"])
             buttons.append(

@@ -1,9 +1,9 @@
 """Plain loops at the speed of compiled code: numba's ``njit`` where numba is installed.
 
 Some algorithms are loops, and numpy cannot express them. They are written as the textbook has them,
-and ``@compiled`` lets numba translate them (``pip install 'mllib[fast]'``). Without numba, or with
-``NUMBA_DISABLE_JIT=1`` in the environment, the same Python function runs: slower, with the same
-result. Reference: Lam, Pitrou and Seibert (2015), LLVM-HPC '15, article 7.
+and ``@compiled`` lets numba translate them (``pip install 'ml-you-can-check[fast]'``). Without
+numba, or with ``NUMBA_DISABLE_JIT=1`` in the environment, the same Python function runs: slower,
+with the same result. Reference: Lam, Pitrou and Seibert (2015), LLVM-HPC '15, article 7.
 
 What a loop has to keep to, so that both ways agree:
 

@@ -42,7 +42,7 @@ def _of(package):
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             f"This table is shipped by {package.split('.')[0]}, which is not installed: "
-            f"pip install 'mllib[book]'.",
+            f"pip install 'ml-you-can-check[book]'.",
             name=error.name,
         ) from error
 

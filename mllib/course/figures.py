@@ -12,7 +12,8 @@ try:
     import matplotlib.pyplot as plt
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
-        f"mllib.course.figures needs {error.name}: pip install 'mllib[book]'.", name=error.name
+        f"mllib.course.figures needs {error.name}: pip install 'ml-you-can-check[book]'.",
+        name=error.name,
     ) from error
 
 __all__ = [

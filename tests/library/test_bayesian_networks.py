@@ -542,3 +542,10 @@ def test_evidence_too_rare_for_floats_is_not_called_impossible():
     net = hmm_network(*(np.array(a, dtype=float) for a in (pi, A, e)), 310)
     with pytest.raises(ValueError, match="or below 1e-290"):
         eliminate(net, "z1", seen)
+
+
+def test_the_answer_tells_in_which_order_nodes_were_summed_out():
+    net = random_net([(), (0,), (1,), (2,)], np.random.default_rng(0))
+    for order in itertools.permutations(net.names[1:]):
+        assert eliminate(net, net.names[0], order=order).order == order
+    assert eliminate(net, net.names[3]).order == net.names[:3]  # the ends of the chain first

@@ -499,3 +499,58 @@ def test_weights_that_stand_for_too_few_rows_are_refused_by_name():
     model.set_params(method="fixed-point", alpha=None, beta=1.0, tol=1e-2)
     model.fit(X, y, [1.0, 1e-3, 1e-3])
     assert model.beta_ == 1
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("method", ["fixed-point", "em"])
+def test_a_run_tells_every_update_and_ends_by_its_tolerance(method):
+    X, y = sample(9, 4, noise=1.5)
+    asked = {} if method == "fixed-point" else {"method": method}
+    run = br.evidence_maximization(X, y, **asked)
+    by_tolerance = {
+        tol: br.evidence_maximization(X, y, method=method, tol=tol) for tol in (1e-7, 1e-8, 1e-9)
+    }
+    assert run.n_iter == by_tolerance[1e-8].n_iter
+    assert by_tolerance[1e-7].n_iter < run.n_iter < by_tolerance[1e-9].n_iter
+    assert len(run.path) == len(run.log_evidence) == run.n_iter + 1
+    assert run.path[-1].tolist() == [run.alpha, run.beta]
+    for (alpha, beta), value in zip(run.path, run.log_evidence):
+        assert value == pytest.approx(br.log_evidence(X, y, alpha, beta))
+    s2 = np.linalg.svd(X, compute_uv=False) ** 2
+    assert run.gamma == pytest.approx((run.beta * s2 / (run.alpha + run.beta * s2)).sum())
+    assert run.converged
+    assert not run.at_bound
+    few = br.evidence_maximization(X, y, max_iter=3, tol=0.0, **asked)
+    assert (few.n_iter, few.converged) == (3, False)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("offset", [True, False])
+def test_the_estimator_chooses_as_it_is_asked(offset):
+    X, y = sample(9, 4, noise=1.5)
+    y = y + 5.0 * offset
+    rows = (br.offset_free(X), br.offset_free(y)) if offset else (X, y)
+    for given in (
+        {},
+        {"method": "em"},
+        {"tol": 1e-3},
+        {"max_iter": 2},
+        {"alpha": 3.0},
+        {"beta": 0.5},
+    ):
+        model = BayesianLinearRegression(fit_intercept=offset, **given).fit(X, y)
+        run = br.evidence_maximization(*rows, **given)
+        assert (model.alpha_, model.beta_) == pytest.approx((run.alpha, run.beta), rel=1e-6)
+        assert (model.n_iter_, model.converged_) == (run.n_iter, run.converged)
+        belief = br.isotropic_posterior(*rows, run.alpha, run.beta)
+        assert model.coef_ == pytest.approx(belief.mean, rel=1e-5)
+        assert model.covariance_ == pytest.approx(belief.covariance, rel=1e-5)
+        assert model.log_evidence_ == pytest.approx(br.log_evidence(*rows, run.alpha, run.beta))
+        centre = X.mean(axis=0) if offset else np.zeros(4)
+        assert model.x_mean_ == pytest.approx(centre)
+        assert model.intercept_ == pytest.approx(
+            (y.mean() - centre @ belief.mean) * offset, rel=1e-5
+        )
+        assert model.predict(X).shape == (9,)
+    both = BayesianLinearRegression(alpha=1.0, beta=2.0, fit_intercept=offset).fit(X, y)
+    assert (both.alpha_, both.beta_, both.n_iter_, both.converged_) == (1.0, 2.0, 1, True)

@@ -359,3 +359,24 @@ def test_parameter_mse_with_weights():
 def test_parameter_errors_refuse(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_the_penalty_acts_in_the_basis_of_the_interval():
+    x, x_new = np.linspace(0, 1, 8), np.array([0.3, 0.7])
+    y = np.sin(5 * x)
+    unit = polynomial_learner(x, y, x_new, r=4, lam=0.1)
+    wide = polynomial_learner(2 + 3 * x, y, 2 + 3 * x_new, r=4, lam=0.1, interval=(2.0, 5.0))
+    assert wide == pytest.approx(unit)
+    assert (
+        abs(polynomial_learner(x, y, x_new, r=4, lam=0.1, interval=(0.0, 2.0)) - unit).max() > 0.01
+    )
+
+
+def test_new_errors_are_none_by_default_and_may_differ_from_place_to_place():
+    def spread(rng, m):
+        return np.arange(1.0, m + 1) * rng.choice([-1, 1], size=m)
+
+    given = LINE, FixedDesign(X5, F5, 0.3), GRID, np.zeros(3)
+    named = {"repeats": 9, "rng": np.random.default_rng(0)}
+    assert decompose(*given, **named).noise.tolist() == [0, 0, 0]
+    assert decompose(*given, noise=spread, **named).noise.tolist() == [1, 4, 9]

@@ -715,3 +715,160 @@ def test_binned_trees_refuse_rows_that_are_not_there():
     for rows in ([0, 6], [-1, 2], [], [[0, 1]], np.ones(6, dtype=bool)):
         with pytest.raises(ValueError, match="rows must"):
             module.grow_binned(bins, np.arange(6.0), rows=rows)
+
+
+OPTIONS = {
+    "rounds": (100, 7),
+    "rate": (0.1, 0.3),
+    "max_depth": (3, 1),
+    "min_samples_leaf": (1, 9),
+    "subsample": (1.0, 0.5),
+    "max_bins": (None, 4),
+    "w": (None, np.arange(50) % 3 + 1.0),
+}
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute", "logistic", "softmax"])
+def test_boosting_listens_to_every_option_and_has_the_published_defaults(loss):
+    rng = np.random.default_rng(0)
+    X, z = rng.standard_normal((50, 2)), rng.standard_normal(50)
+    y = {
+        "logistic": (X[:, 0] + z > 0) * 1.0,
+        "softmax": np.digitize(X[:, 0] + z, [-0.6, 0.6]) * 1.0,
+    }
+    y, K = y.get(loss, X[:, 0] + z), 3 if loss == "softmax" else 1
+
+    def run(**given):
+        return gradient_boosting(X, y, loss, n_classes=K, rng=np.random.default_rng(1), **given)
+
+    left_out = run()
+    named = run(**{name: value for name, (value, _) in OPTIONS.items()})
+    assert np.array_equal(left_out.trace, named.trace)
+    assert len(left_out.trace) == 101
+    few = run(rounds=4)
+    assert np.array_equal(few.trace, left_out.trace[:5])
+    for name, (_, other) in list(OPTIONS.items())[1:]:
+        assert not np.array_equal(run(rounds=4, **{name: other}).trace, few.trace), name
+    assert (left_out.rate, left_out.loss) == (0.1, loss)
+    assert left_out.start == pytest.approx(best_constant(loss, y, None, K))
+    for model, w in ((left_out, None), (run(rounds=4, w=OPTIONS["w"][1]), OPTIONS["w"][1])):
+        stages = [np.tile(model.start, (50, 1)), *staged_scores(model, X)]
+        shape = (lambda u: u) if loss == "softmax" else (lambda u: u[:, 0])
+        assert model.trace == pytest.approx([mean_loss(loss, y, shape(u), w) for u in stages])
+        assert stages[-1] == pytest.approx(scores(model, X))
+        assert all(len(grown) == K for grown in model.trees)
+    if loss == "squared":
+        assert np.array_equal(gradient_boosting(X, y).trace, left_out.trace)
+
+
+def test_the_constant_and_the_leaves_of_one_class_are_those_of_k_equal_to_one():
+    y, w = np.array([0.0, 1.0, 1.0, 1.0]), np.array([2.0, 1.0, 1.0, 4.0])
+    assert best_constant("logistic", y, w) == pytest.approx(np.log(3.0))
+    assert best_constant("squared", y, w) == pytest.approx(0.75)
+    assert best_constant("softmax", y, w, 2) == pytest.approx(np.log([0.25, 0.75]))
+    leaf, r = np.array([0, 1, 1, 1]), y - 0.5
+    for loss in ("squared", "absolute", "logistic"):
+        assert np.array_equal(leaf_values(loss, leaf, r, w, 2), leaf_values(loss, leaf, r, w, 2, 1))
+    half = leaf_values("softmax", leaf, r, w, 2, 2)
+    assert half == pytest.approx(leaf_values("logistic", leaf, r, w, 2) / 2)
+
+
+def test_a_binned_tree_has_three_levels_and_leaves_of_any_size():
+    rng = np.random.default_rng(2)
+    X, r = rng.standard_normal((60, 2)), rng.standard_normal(60)
+    bins = bin_columns(X)
+    assert bins.codes.max() == 59
+    assert bin_columns(X, 5).codes.max() == 4
+    assert bin_columns(rng.standard_normal((700, 1))).codes.max() == 255
+    for asked in ({}, {"max_depth": 2}, {"min_samples_leaf": 12}):
+        tree, leaf = grow_binned(bins, r, **asked)
+        limits = {"max_depth": 3, "min_samples_leaf": 1} | asked
+        exact = grow(X, r, **limits)
+        assert np.array_equal(tree.feature, exact.feature)
+        assert np.allclose(tree.threshold, exact.threshold, equal_nan=True)
+        assert np.array_equal(leaf, apply(exact, X))
+    w = rng.integers(1, 4, 60)
+    tree, leaf = grow_binned(bins, r, w, rows=np.arange(0, 60, 2))
+    exact = grow(X[::2], r[::2], w[::2], max_depth=3)
+    assert np.array_equal(tree.feature, exact.feature)
+    assert (leaf[1::2] == -1).all()
+    assert np.array_equal(leaf[::2], apply(exact, X[::2]))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"n_estimators": 7},
+        {"learning_rate": 0.4},
+        {"max_depth": 1},
+        {"min_samples_leaf": 9},
+        {"subsample": 0.5},
+        {"max_bins": 4},
+        {"loss": "absolute"},
+    ],
+    ids=str,
+)
+def test_the_estimators_boost_as_they_are_told(given):
+    rng = np.random.default_rng(3)
+    X, z = rng.standard_normal((40, 2)), rng.standard_normal(40)
+    names = {"n_estimators": "rounds", "learning_rate": "rate"}
+    options = {names.get(name, name): value for name, value in given.items() if name != "loss"}
+    targets = {
+        "regressor": X[:, 0] + z,
+        "two": (X[:, 0] + z > 0) * 1,
+        "three": np.digitize(z, [-1, 1]),
+    }
+    for case, y in targets.items():
+        kind = GradientBoostingRegressor if case == "regressor" else GradientBoostingClassifier
+        loss = {"two": "logistic", "three": "softmax"}.get(case, given.get("loss", "squared"))
+        if case != "regressor" and "loss" in given:
+            continue
+        few = {} if case == "regressor" else {"n_estimators": 5} | given
+        options = options | ({} if case == "regressor" else {"rounds": few["n_estimators"]})
+        model = kind(random_state=5, **given | few).fit(X, y)
+        run = gradient_boosting(
+            X,
+            y,
+            loss,
+            n_classes=3 if case == "three" else 2,
+            rng=np.random.default_rng(5),
+            **options,
+        )
+        assert np.array_equal(model.train_loss_, run.trace)
+        assert np.array_equal(model.model_.start, run.start)
+        u = scores(run, X)
+        if case == "regressor":
+            assert np.array_equal(model.predict(X), u[:, 0])
+            continue
+        assert np.array_equal(model.decision_function(X), u if case == "three" else u[:, 0])
+        stages = list(model.staged_predict_proba(X))
+        assert len(stages) == len(run.trees)
+        assert np.array_equal(stages[-1], model.predict_proba(X))
+
+
+def test_a_committee_tells_every_round():
+    X, y = disc(1)
+    run = adaboost(X, y, 6)
+    w = np.full(len(y), 1 / len(y))
+    for h, alpha, error in zip(run.learners, run.alpha, run.error):
+        answer = h(X)
+        assert error == pytest.approx(w[answer != y].sum())
+        assert alpha == pytest.approx(0.5 * np.log((1 - error) / error))
+        w = w * np.exp(-alpha * y * answer)
+        w = w / w.sum()
+    assert run.weights == pytest.approx(w)
+    assert run.stopped == "rounds"
+    f = committee_score(run, X)
+    assert f == pytest.approx(list(staged_committee_scores(run, X))[-1])
+    weighted = np.where(X[:, 0] > 0, 9.0, 1.0)
+    assert best_stump(X, y, weighted) != best_stump(X, y)
+    assert best_stump(X, y) == best_stump(X, y, np.ones(len(y)))
+    assert np.array_equal(adaboost(X, y, 6, weighted).error, adaboost(X, y, 6, weighted / 2).error)
+    assert not np.array_equal(adaboost(X, y, 6, weighted).error, run.error)
+    model = AdaBoostClassifier(n_estimators=6).fit(X, y)
+    assert np.array_equal(model.committee_.alpha, run.alpha)
+    deep = AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=6).fit(X, y)
+    assert not np.array_equal(deep.committee_.error, run.error)
+    share = mean_loss("squared", np.array([0.0, 2.0]), np.zeros(2), np.array([3.0, 1.0]))
+    assert share == 0.5

@@ -283,3 +283,32 @@ def test_bad_input_is_refused_with_one_sentence(call, message):
 @pytest.mark.parametrize("t", [1e-2, 1.01e-4, 0.99e-4, 1e-8, 1e-30, 1e-100])
 def test_the_rate_of_a_coin_keeps_its_digits_near_zero(t):
     assert co.rademacher_rate(t) == pytest.approx(t**2 / 2 + t**4 / 12 + t**6 / 30, rel=1e-7, abs=0)
+
+
+def test_a_range_is_a_unit():
+    assert co.hoeffding_sample_size(0.3, 0.05, 2.0, 5.0) == co.hoeffding_sample_size(0.1, 0.05)
+    radius = 3 * math.sqrt(math.log(2 / 0.05) / 800)
+    inside = co.hoeffding_interval(3.4, 400, 0.05, 2.0, 5.0)
+    assert tuple(inside) == pytest.approx((3.4 - radius, 3.4 + radius))
+    assert co.hoeffding_interval(2.1, 400, 0.05, 2.0, 5.0).low == 2.0
+    assert co.hoeffding_interval(4.9, 400, 0.05, 2.0, 5.0).high == 5.0
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "left_out"),
+    [
+        (co.chebyshev_bound, (2.0, 3.0), {"n": 1}),
+        (co.chernoff_bound, (lambda v: v**2 / 2, 2.0), {"n": 1}),
+        (co.chernoff_sample_size, (0.03, 0.05), {"two_sided": False}),
+        (co.subgaussian_bound, (50, 0.1, 0.7), {"two_sided": True}),
+        (co.subgaussian_sample_size, (0.1, 0.05, 0.7), {"two_sided": True}),
+        (co.hoeffding_bound, (50, 0.1), {"low": 0.0, "high": 1.0, "two_sided": True}),
+        (co.hoeffding_radius, (50, 0.05), {"low": 0.0, "high": 1.0, "two_sided": True}),
+        (co.hoeffding_sample_size, (0.1, 0.05), {"low": 0.0, "high": 1.0, "two_sided": True}),
+        (co.bernstein_bound, (50, 0.1, 0.2, 1.0), {"two_sided": True}),
+        (co.central_limit_tail, (50, 0.1, 0.5), {"two_sided": True}),
+        (co.central_limit_sample_size, (0.1, 0.05, 0.7), {"two_sided": True}),
+    ],
+)
+def test_what_is_left_out_is_one_variable_in_0_1_and_both_sides(function, given, left_out):
+    assert function(*given) == function(*given, **left_out)

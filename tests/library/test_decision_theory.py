@@ -516,3 +516,38 @@ def test_standardizer_parts_and_errors():
         Standardizer().fit([[np.nan]])
     with pytest.raises(ValueError, match="expecting 1 features"):
         Standardizer().fit(X).transform([[1.0, 2.0]])
+
+
+def test_the_threshold_is_the_one_that_is_given():
+    assert threshold([0.2, 0.5, 0.9], 0.6).tolist() == [0, 0, 1]
+    assert threshold([0.2, 0.5, 0.9], 0.1).tolist() == [1, 1, 1]
+
+
+def test_grids_and_halvings_are_as_fine_as_asked():
+    assert boundary_points(lambda x: x > 0.3, [0.0], [1.0], steps=1).tolist() == [0.25]
+    assert boundary_points(lambda x: x > 0.3, [0.0], [1.0], steps=2).tolist() == [0.375]
+    outside = lambda x: abs(x) > 0.5  # noqa: E731
+    assert len(decision_boundaries(outside, -1.0, 1.0, points=2)) == 0
+    assert len(decision_boundaries(outside, -1.0, 1.0, points=3)) == 2
+    around = lambda m: lambda x: abs(x - m) < 0.2  # noqa: E731
+    assert len(decision_boundaries(around(7.0), 0.0, 2000.0)) == 2  # steps of 1 by default
+    assert len(decision_boundaries(around(7.5), 0.0, 2000.0)) == 0
+    for options, nodes in (({}, 40), ({"points": 60}, 60)):
+        table = density_table([norm(-1).pdf, norm(1).pdf], [0.5, 0.5], [-12, 0, 12], **options)
+        assert len(table.joint) == 2 * nodes
+
+
+def test_two_numbers_of_which_one_is_zero_are_not_constant():
+    assert nrmse([-1.0, 0.0], [0.0, 0.0]) == pytest.approx(np.sqrt(2))
+    assert Standardizer().fit([[-1.0], [0.0]]).scale_ == pytest.approx([0.5])
+
+
+def test_a_standardizer_counts_by_weights_and_does_what_is_asked():
+    X = np.array([[1.0, 2.0], [3.0, 8.0], [8.0, -1.0]])
+    rows = np.repeat(X, [1, 3, 2], axis=0)
+    weighted = Standardizer().fit(X, sample_weight=[1, 3, 2])
+    assert weighted.mean_ == pytest.approx(rows.mean(axis=0))
+    assert weighted.scale_ == pytest.approx(rows.std(axis=0))
+    assert Standardizer(with_std=False).fit_transform(X) == pytest.approx(X - X.mean(axis=0))
+    assert Standardizer(with_mean=False).fit_transform(X) == pytest.approx(X / X.std(axis=0))
+    assert list(weighted.get_feature_names_out(["height", "depth"])) == ["height", "depth"]

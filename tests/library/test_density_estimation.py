@@ -388,3 +388,37 @@ def test_the_best_bandwidth_of_narrow_parts_far_apart():
 def test_an_exact_variance_is_never_below_zero():
     found = kde_moments([[0.3]], 1e8, 1, [0.5, 0.5], [[0.0], [1.0]], [1.0, 1.0])
     assert found.variance[0] >= 0
+
+
+def test_a_histogram_starts_at_zero_and_keeps_the_order_of_its_bins():
+    x = [0.5, 1.0, 1.5, 2.5, 6.5]
+    found = histogram(x, 2.0)
+    assert_allclose(found.edges, [0, 2, 4, 6, 8])
+    assert_allclose(found.density, np.histogram(x, found.edges, density=True)[0])
+    assert not np.array_equal(found.density, found.density[::-1])
+
+
+def test_the_moments_stand_at_their_points():
+    truth = ([0.2, 0.8], [[0.0], [3.0]], [1.0, 0.25])
+    Q = np.array([[-1.0], [0.5], [3.0]])
+    all_at_once = kde_moments(Q, 0.4, 5, *truth)
+    for k, q in enumerate(Q):
+        alone = kde_moments([q], 0.4, 5, *truth)
+        assert_allclose((all_at_once.mean[k], all_at_once.variance[k]), np.ravel(alone))
+
+
+def test_silvermans_rule_takes_the_mean_of_the_variances_of_all_columns():
+    X = np.random.default_rng(0).standard_normal((30, 3)) * [1.0, 2.0, 5.0]
+    s = np.sqrt(X.var(axis=0, ddof=1).mean())
+    assert_allclose(silverman_bandwidth(X), s * (4 / (5 * 30)) ** (1 / 7))
+
+
+def test_the_choice_tells_the_range_that_was_searched():
+    X = np.random.default_rng(1).standard_normal((9, 2))
+    choice = loo_bandwidth(X)
+    assert_allclose((choice.low, choice.high), loo_range(X))
+    assert_allclose(choice.log_likelihood, loo_log_density(X, choice.h).sum())
+
+
+def test_one_draw_is_the_default():
+    assert KernelDensity(1.0).fit([[0.0], [1.0]]).sample(random_state=0).shape == (1, 1)

@@ -25,6 +25,7 @@ from mllib.discriminant_analysis import (
     fisher_direction,
     fisher_directions,
     fisher_ratio,
+    labelled_statistics,
     lda_error_rate,
     linear_rule_error,
     linear_scores,
@@ -582,3 +583,89 @@ def test_features_and_weights_of_any_accepted_size(kind):
         kind().fit(X * 1e147, y, np.full(8, 1e200))
     for weight in (1e-200, 1e200):
         assert np.allclose(kind().fit(X, y, np.full(8, weight)).means_, kind().fit(X, y).means_)
+
+
+@pytest.mark.parametrize("unbiased", [False, True])
+@pytest.mark.parametrize("priors", [None, [0.6, 0.3, 0.1]])
+@pytest.mark.parametrize("kind", ["full", "diag", "spherical"])
+def test_the_estimators_keep_the_estimates_that_were_asked_for(unbiased, priors, kind):
+    X, y = sample(np.random.default_rng(3), n=50)
+    n, parts = np.bincount(y), [X[y == k] for k in range(3)]
+    S = np.array([(Z - Z.mean(axis=0)).T @ (Z - Z.mean(axis=0)) for Z in parts])
+
+    def constrained(Sigma):
+        variances = np.diag(Sigma)
+        shapes = {"full": Sigma, "diag": np.diag(variances)}
+        return shapes.get(kind, variances.mean() * np.eye(3))
+
+    asked = {"unbiased": unbiased, "priors": priors}
+    own, pooled = S / (n - unbiased)[:, None, None], S.sum(axis=0) / (50 - 3 * unbiased)
+    lda = LinearDiscriminantAnalysis(covariance_type=kind, **asked).fit(X, y)
+    assert lda.covariances_ == pytest.approx(constrained(pooled))
+    qda = QuadraticDiscriminantAnalysis(covariance_type=kind, **asked).fit(X, y)
+    assert qda.covariances_ == pytest.approx(np.array([constrained(Sigma) for Sigma in own]))
+    rda = RegularisedDiscriminantAnalysis(0.7, 0.2, **asked).fit(X, y)
+    for k, Sigma in enumerate(0.7 * own + 0.3 * pooled):
+        expected = 0.8 * Sigma + 0.2 * np.trace(Sigma) / 3 * np.eye(3)
+        assert rda.covariances_[k] == pytest.approx(expected)
+    for model in (lda, qda, rda):
+        assert model.priors_ == pytest.approx(n / 50 if priors is None else priors)
+        assert model.means_ == pytest.approx(np.array([Z.mean(axis=0) for Z in parts]))
+        logs = [
+            np.log(model.priors_[k]) + multivariate_normal(model.means_[k], Sigma).logpdf(X)
+            for k, Sigma in enumerate(np.broadcast_to(model.covariances_, (3, 3, 3)))
+        ]
+        weights = np.exp(np.transpose(logs))
+        expected = weights / weights.sum(axis=1, keepdims=True)
+        assert model.predict_proba(X) == pytest.approx(expected)
+    scores = X @ lda.coef_.T + lda.intercept_
+    assert scores - scores[:, :1] == pytest.approx(
+        np.subtract(*np.broadcast_arrays(lda.decision_function(X), lda.decision_function(X)[:, :1]))
+    )
+    W, m = lda.fisher_.directions, n @ lda.means_ / 50
+    between = (n[:, None] * (lda.means_ - m)).T @ (lda.means_ - m) / 50
+    assert W.T @ lda.covariances_ @ W == pytest.approx(np.eye(2), abs=1e-10)
+    assert np.diag(W.T @ between @ W) == pytest.approx(lda.fisher_.ratios)
+    assert lda.fisher_.ratios[0] > lda.fisher_.ratios[1]
+
+
+def test_what_is_left_out_of_an_error_rate_and_of_statistics():
+    assert lda_error_rate(1.5) == lda_error_rate(1.5, 0.5) != lda_error_rate(1.5, 0.1)
+    X, y = sample(np.random.default_rng(4))
+    statistics = class_statistics(X, y)
+    assert statistics.scatters.shape == (3, 3, 3)
+    left_out = estimate_classes(statistics)
+    named = estimate_classes(statistics, shared=False, unbiased=False, covariance_type="full")
+    assert all(np.array_equal(a, b) for a, b in zip(left_out, named))
+    assert np.array_equal(
+        regularised_covariances(statistics, 0.5, 0.1),
+        regularised_covariances(statistics, 0.5, 0.1, unbiased=False),
+    )
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_labelled_rows_of_any_classes_add_up(shared):
+    X, y = sample(np.random.default_rng(5), n=40)
+    y = np.array([30, 10, 20])[y]
+    parts = [labelled_statistics((X[y == k], y[y == k]), shared) for k in (30, 10, 20)]
+    parts.append(labelled_statistics((X[:7], y[:7]), shared))
+    total = parts[0] + parts[1] + parts[2] + parts[3]
+    rows = np.concatenate([np.arange(40), np.arange(7)])
+    index = np.searchsorted([10, 20, 30], y[rows])
+    whole = class_statistics(X[rows], index, 3, shared=shared)
+    assert total.classes.tolist() == [10, 20, 30]
+    assert total.rows.tolist() == np.bincount(index).tolist()
+    for field in ("counts", "means", "scatters"):
+        assert getattr(total.statistics, field) == pytest.approx(getattr(whole, field))
+    wide = parts[0].among(3, np.array([2]))
+    assert (wide.classes.tolist(), wide.rows.tolist()) == ([30], [0, 0, len(X[y == 30])])
+    assert labelled_statistics((X, y)).statistics.scatters.shape == (3, 3, 3)
+    with pytest.raises(ValueError, match="This Mine estimator"):
+        labelled_statistics((X, None), name="Mine")
+
+
+def test_the_maximum_likelihood_is_the_default_of_shrinking():
+    X, y = sample(np.random.default_rng(6))
+    statistics = class_statistics(X, y)
+    own = statistics.scatters / statistics.counts[:, None, None]
+    assert regularised_covariances(statistics, 1.0, 0.0) == pytest.approx(own)

@@ -555,3 +555,40 @@ def test_samples_whose_squares_are_lost_are_refused(unit):
 
 def test_equal_values_have_no_variance_whatever_rounding_does():
     assert sample_variance([0.1] * 7) == sample_variance([1e8 + 0.1] * 7) == 0.0
+
+
+def test_the_categorical_log_likelihood_adds_over_the_observations():
+    expected = 2 * math.log(0.2) + 3 * math.log(0.5) + math.log(0.3)
+    assert categorical_log_likelihood([2, 3, 1], [0.2, 0.5, 0.3]) == pytest.approx(expected)
+
+
+def test_simulated_moments_are_those_of_the_estimates_and_the_workers_are_used():
+    seen, blocks = [], []
+
+    def workers(function, tasks):
+        blocks.extend(tasks)
+        return map(function, blocks)
+
+    def estimator(x):
+        seen.append(x.mean())
+        return seen[-1]
+
+    moments = mc_bias_variance(
+        *(estimator, lambda rng, n: 3 + rng.random(n), 2.0),
+        **{"n": 4, "repetitions": 50, "rng": np.random.default_rng(0), "workers": workers},
+    )
+    assert len(blocks) > 1
+    mse = np.mean((np.array(seen) - 2.0) ** 2)
+    expected = np.mean(seen), np.mean(seen) - 2.0, np.var(seen), mse, np.std(seen) / math.sqrt(50)
+    assert tuple(moments) == pytest.approx(expected, rel=1e-12)
+
+
+def test_one_observation_is_the_default_of_the_bound():
+    assert cramer_rao_bound(4.0) == 0.25
+
+
+def test_a_numerical_search_counts_its_steps():
+    normal = lambda x, m: -0.5 * (x - m) ** 2  # noqa: E731
+    found = map_estimate(normal, np.array([1.0, 2.0, 6.0]), lambda m: 0.0, [1.0])
+    assert found.theta == pytest.approx([3.0])
+    assert 1 <= found.n_iter <= 20

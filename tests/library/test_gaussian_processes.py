@@ -410,3 +410,98 @@ def test_a_likelihood_that_overflows_is_refused(optimise):
     model = GaussianProcessRegressor("linear", optimise=optimise)
     with np.errstate(all="raise"), pytest.raises(ValueError, match="y, X or K is too large"):
         model.fit(X * 1e100, X[:, 0] * 1e100)
+
+
+def test_a_climb_tells_where_every_start_ended():
+    D = squared_distances(X, X)
+    starts = np.log([[0.3, 0.5, 0.1], [3.0, 2.0, 0.4], [1.0, 1.0, 1.0]])
+    low, high = np.full(3, -8.0), np.full(3, 8.0)
+    run = maximise_evidence(lambda t: rbf_evidence(t, D, Y), starts, low, high)
+    assert run.summits.shape == (3, 3)
+    for summit, value in zip(run.summits, run.values):
+        assert rbf_evidence(summit, D, Y)[0].value == pytest.approx(value)
+    best = np.argmax(run.values)
+    assert (run.value, run.theta.tolist()) == (run.values[best], run.summits[best].tolist())
+    np.testing.assert_allclose(run.gradient, rbf_evidence(run.theta, D, Y)[1], atol=1e-9)
+    for start, value in zip(starts, run.values):
+        alone = maximise_evidence(lambda t: rbf_evidence(t, D, Y), [start], low, high)
+        assert alone.value == pytest.approx(value)
+    named = {"tol": 1e-5, "max_iter": 500, "names": ["theta_0", "theta_1", "theta_2"]}
+    same = maximise_evidence(lambda t: rbf_evidence(t, D, Y), starts, low, high, **named)
+    assert (run.n_iter, run.at_bound) == (same.n_iter, same.at_bound)
+    short = maximise_evidence(lambda t: rbf_evidence(t, D, Y), starts, low, high, max_iter=1)
+    assert (short.n_iter, short.converged) == (1, False)
+    tight = (np.full(3, -0.1), np.full(3, 0.1))
+    at = maximise_evidence(lambda t: rbf_evidence(t, D, Y), starts, *tight, names="abc").at_bound
+    assert set(at) <= set("abc")
+    assert at
+
+
+def test_a_slope_of_the_evidence_that_is_left_is_below_the_tolerance():
+    D = squared_distances(X, X)
+    wide = np.full(3, -8.0), np.full(3, 8.0)
+    steps = [
+        maximise_evidence(lambda t: rbf_evidence(t, D, Y), np.zeros((1, 3)), *wide, **given)
+        for given in ({"tol": 1e-1}, {}, {"tol": 1e-5})
+    ]
+    assert steps[0].n_iter < steps[1].n_iter == steps[2].n_iter
+    assert np.abs(steps[0].gradient).max() > 1e-5 > np.abs(steps[1].gradient).max()
+
+
+def test_a_zero_mean_and_the_cubic_kernel_are_the_defaults():
+    M = RNG.standard_normal((4, 4))
+    S = M @ M.T + np.eye(4)
+    law = condition_on([1.0, 2.0], S[2:, 2:], S[:2, 2:], S[:2, :2])
+    np.testing.assert_allclose(law.mean, S[:2, 2:] @ np.linalg.solve(S[2:, 2:], [1.0, 2.0]))
+    evidence, slopes = polynomial_evidence(np.zeros(3), X, Y)
+    want = log_marginal_likelihood((1 + X @ X.T) ** 3, Y, 1.0)
+    assert evidence.value == pytest.approx(want.value)
+    assert slopes[1] == pytest.approx(polynomial_evidence(np.zeros(3), X, Y, r=3, c=1.0)[1][1])
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "polynomial", "linear"])
+def test_the_estimator_keeps_the_hyperparameters_and_what_follows_from_them(kernel):
+    given = {"degree": 2, "coef0": 0.5} if kernel == "polynomial" else {}
+    model = fixed(kernel=kernel, **given).fit(X, Y)
+    kernels = {
+        "rbf": lambda A, B: rbf_kernel(A, B, 0.9),
+        "polynomial": lambda A, B: polynomial_kernel(A, B, 2, 0.5, 0.9),
+        "linear": linear_kernel,
+    }
+    k = kernels[kernel]
+    fit = gp_fit(1.7 * k(X, X), Y, 0.3)
+    assert (model.ell_, model.signal_, model.noise_, model.jitter_) == (0.9, 1.7, 0.3, 0.0)
+    assert (model.n_iter_, model.converged_, model.at_bound_) == (1, True, ())
+    np.testing.assert_allclose(model.dual_coef_, fit.alpha)
+    np.testing.assert_array_equal(model.X_fit_, X)
+    assert model.log_marginal_likelihood_ == pytest.approx(fit.evidence.value)
+    own = np.diag(1.7 * k(Q, Q))
+    for latent in (False, True):
+        law = gp_predict(fit, 1.7 * k(X, Q), own, latent)
+        mean, std = model.predict(Q, return_std=True, latent=latent)
+        np.testing.assert_allclose(mean, law.mean)
+        np.testing.assert_allclose(std, law.std)
+    np.testing.assert_allclose(model.predict(Q), law.mean)
+    both = model.sample_prior(Q, 3, random_state=1), model.sample_posterior(Q, 3, random_state=1)
+    prior = sample_prior(lambda A, B: 1.7 * k(A, B), Q, 3, np.random.default_rng(1))
+    np.testing.assert_allclose(both[0], prior, atol=1e-6)
+    np.testing.assert_allclose(both[1], model.sample_posterior(Q, 3, random_state=1))
+    assert abs(both[1] - model.sample_posterior(Q, 3, random_state=2)).max() > 0.01
+
+
+def test_scales_are_those_of_the_data_and_bounds_and_restarts_are_used():
+    start = fixed(ell="scale", signal="scale", noise="scale").fit(X, Y)
+    square = np.mean(Y**2)
+    want = (np.sqrt(2 * X.var() / 2), square, square / 10)
+    assert (start.ell_, start.signal_, start.noise_) == pytest.approx(want)
+    tight = GaussianProcessRegressor(bounds=(0.9, 1.1)).fit(X, Y)
+    scales = np.array([want[0], np.sqrt(square), np.sqrt(square)])
+    found = np.array([tight.ell_, np.sqrt(tight.signal_), np.sqrt(tight.noise_)]) / scales
+    assert ((found > 0.9 - 1e-9) & (found < 1.1 + 1e-9)).all()
+    assert tight.at_bound_
+    assert not GaussianProcessRegressor().fit(X, Y).at_bound_
+    with pytest.warns(ConvergenceWarning, match="max_iter=1 "):
+        short = GaussianProcessRegressor(max_iter=1).fit(X, Y)
+    assert (short.n_iter_, short.converged_) == (1, False)
+    loose = GaussianProcessRegressor(tol=0.5).fit(X, Y)
+    assert loose.n_iter_ < GaussianProcessRegressor().fit(X, Y).n_iter_

@@ -369,3 +369,25 @@ def test_a_wrong_update_gives_another_tree(old, new):
 def test_the_record_and_the_formula():
     assert Tree._fields == ("children", "height", "size", "looked_at")
     assert updated(3, 4.0, 9.0, 1.0, 1.0, 1.0, 1.0) == (8 + 18 - 1) / 3
+
+
+def test_the_hyperparameters_of_agglomerative_clustering():
+    defaults = {"n_clusters": 2, "linkage": "ward", "metric": "euclidean"}
+    assert AgglomerativeClustering().get_params() == defaults | {"distance_threshold": None}
+    X = sample(3)
+    for metric, name in (("manhattan", "cityblock"), ("chebyshev", "chebyshev")):
+        model = AgglomerativeClustering(3, linkage="average", metric=metric).fit(X)
+        assert_allclose(model.distances_, hierarchy.linkage(X, "average", name)[:, 2])
+        assert model.n_features_in_ == 3
+
+
+def test_small_clusters_are_split_in_the_best_way_if_asked():
+    def by_search(seed, **limit):
+        return divide(sample(seed, n=9, d=2), 2, **limit).trace[-1]
+
+    best = [best_partition(sample(seed, n=9, d=2), 2).objective for seed in range(20)]
+    assert_allclose([by_search(seed) for seed in range(20)], best)
+    assert_allclose([by_search(seed, exact_up_to=9) for seed in range(20)], best)
+    searched = np.array([by_search(seed, exact_up_to=8) for seed in range(20)])
+    assert (searched >= np.array(best) - 1e-9).all()
+    assert (searched > np.array(best) + 1e-6).any()

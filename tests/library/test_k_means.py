@@ -647,3 +647,188 @@ def test_distances_to_centres_keep_their_digits_between_far_centres():
     )
     moved = single_moves([[0.0], [1e8], [1e8 + 0.5], [1e8 + 1.0]], [0, 0, 1, 1], 2)
     np.testing.assert_allclose(moved[1, 1], 2 / 3 * 0.75**2 - 2 * 0.25e16)
+
+
+def test_weights_enter_every_statistic_start_and_score(rng):
+    X, w = rng.standard_normal((20, 2)), np.arange(20) % 3 + 1.0
+    rows = np.repeat(X, w.astype(int), axis=0)
+    centres = X[:4] + 0.1
+    labels, J = by_hand(rows, centres)
+    found = chunk_statistic(X, centres, sample_weight=w)
+    assert found.counts == pytest.approx(np.bincount(labels, minlength=4))
+    gaps = [(rows[labels == k] - centres[k]).sum(axis=0) for k in range(4)]
+    assert found.sums == pytest.approx(np.array(gaps))
+    assert found.inertia == pytest.approx(J)
+    D = ((rows - centres[labels]) ** 2).sum(axis=1)
+    assert found.far_distance == pytest.approx(D.max())
+    assert found.far_row == pytest.approx(rows[D.argmax()])
+    assert inertia(X, centres, sample_weight=w) == pytest.approx(J)
+    assert update(X, assign(X, centres).labels, 4, w) == pytest.approx(update(rows, labels, 4))
+    moved, counts = mini_batch_step(X, centres, [1, 2, 3, 4], sample_weight=w)
+    again, same = mini_batch_step(rows, centres, [1, 2, 3, 4])
+    assert moved == pytest.approx(again)
+    assert counts == pytest.approx(same)
+    one = k_means(X, centres, sample_weight=w)
+    two = k_means(rows, centres)
+    assert one.centres == pytest.approx(two.centres)
+    assert one.trace == pytest.approx(two.trace)
+    assert (one.n_iter, len(one.trace), one.converged) == (two.n_iter, two.n_iter + 1, True)
+    labels, J = by_hand(X, one.centres, w)
+    assert (one.labels.tolist(), one.trace[-1]) == (labels.tolist(), pytest.approx(J))
+    p = selection_probabilities(X, centres[:1], sample_weight=w)
+    D = ((X - centres[0]) ** 2).sum(axis=1)
+    assert p == pytest.approx(w * D / (w @ D))
+    cubed = selection_probabilities(X, centres[:1], power=3.0)
+    assert cubed == pytest.approx(D**1.5 / (D**1.5).sum())
+    for start in (seed_centres, k_means_plus_plus, random_partition):
+        heavy = start(X, 3, np.random.default_rng(0), sample_weight=w**9)
+        assert not np.array_equal(heavy, start(X, 3, np.random.default_rng(0)))
+    squared = seed_centres(X, 3, np.random.default_rng(1))
+    assert np.array_equal(squared, seed_centres(X, 3, np.random.default_rng(1), power=2.0))
+    assert np.array_equal(squared, k_means_plus_plus(X, 3, np.random.default_rng(1)))
+    model = KMeans(3, random_state=0).fit(X, sample_weight=w)
+    assert model.score(X, sample_weight=w) == pytest.approx(-model.inertia_)
+    assert model.score(X) == pytest.approx(-by_hand(X, model.cluster_centers_)[1])
+
+
+def test_runs_end_by_their_tolerance_or_limit(rng):
+    X = rng.standard_normal((300, 2))
+    centres = X[:6]
+    whole = k_means(X, centres)
+    assert np.array_equal(whole.trace, k_means(X, centres, max_iter=300, tol=0.0).trace)
+    loose = k_means(X, centres, tol=0.05)
+    falls = -np.diff(loose.trace) / loose.trace[:-1]
+    assert falls[-1] <= 0.05 < falls[:-1].min()
+    short = k_means(X, centres, max_iter=2)
+    assert (short.n_iter, len(short.trace), short.converged) == (2, 3, False)
+    chunks = [X[:100], X[100:170], X[170:]]
+    for ends in ({}, {"tol": 0.05}, {"max_iter": 2}):
+        joined, one = k_means_over_chunks(chunks, centres, **ends), k_means(X, centres, **ends)
+        assert joined.centres == pytest.approx(one.centres)
+        assert joined.converged == one.converged
+        assert joined.trace[: one.n_iter] == pytest.approx(one.trace[: one.n_iter])
+        assert len(joined.trace) == joined.n_iter + 1
+    used = []
+
+    def workers(function, tasks):
+        return (used.append(1) or function(task) for task in tasks)
+
+    k_means_over_chunks(chunks, centres, max_iter=2, workers=workers)
+    assert len(used) == 9
+    used.clear()
+    k_means_restarts(X, 3, np.random.default_rng(0), n_init=4, workers=workers)
+    assert len(used) == 4
+    inertia_curve(X, [2, 3], np.random.default_rng(0), n_init=4, workers=workers)
+    assert len(used) == 12
+
+
+def test_restarts_listen_to_every_option_and_have_the_published_defaults(rng):
+    X = rng.standard_normal((60, 2))
+
+    def runs(**given):
+        return k_means_restarts(X, 5, np.random.default_rng(3), **given)
+
+    default = runs()
+    named = {"n_init": 10, "init": "k-means++", "max_iter": 300, "tol": 0.0}
+    traces = [fit.trace.tolist() for fit in default]
+    assert traces == [fit.trace.tolist() for fit in runs(**named)]
+    for other in (
+        {"init": "random"},
+        {"init": "farthest"},
+        {"init": "partition"},
+        {"tol": 0.3},
+        {"max_iter": 1},
+        {"sample_weight": np.arange(60) % 3},
+        {"n_init": 3},
+    ):
+        assert traces != [fit.trace.tolist() for fit in runs(**other)], other
+    curve = inertia_curve(X, [2, 4], np.random.default_rng(3))
+    again = inertia_curve(X, [2, 4], np.random.default_rng(3), n_init=10)
+    assert np.array_equal(curve, again)
+    assert len(runs(n_init=3)) == 3
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"init": "random"},
+        {"init": "farthest"},
+        {"init": "partition"},
+        {"n_init": 1},
+        {"max_iter": 1},
+        {"tol": 0.3},
+        {"random_state": 7},
+        {"n_clusters": 3},
+    ],
+    ids=str,
+)
+def test_the_estimator_keeps_the_best_of_the_runs_it_is_asked_for(rng, given):
+    X = rng.standard_normal((60, 2))
+    asked = {"n_clusters": 5, "random_state": 4} | given
+    model = KMeans(**asked).fit(X)
+    order = np.argsort(X @ np.random.default_rng(0).standard_normal(2), kind="stable")
+    options = {
+        name: value
+        for name, value in asked.items()
+        if name in ("init", "n_init", "max_iter", "tol")
+    }
+    start = np.random.default_rng(asked["random_state"])
+    best = k_means_restarts(X[order], asked["n_clusters"], start, **options)[0]
+    assert np.array_equal(model.cluster_centers_, best.centres)
+    assert np.array_equal(model.labels_[order], best.labels)
+    assert np.array_equal(model.trace_, best.trace)
+    assert model.inertia_ == best.trace[-1]
+    assert (model.n_iter_, model.converged_) == (best.n_iter, best.converged)
+    used = []
+
+    def workers(function, tasks):
+        return (used.append(1) or function(task) for task in tasks)
+
+    KMeans(**asked, workers=workers).fit(X)
+    assert len(used) == asked.get("n_init", 10)
+
+
+def test_mini_batches_are_cut_as_they_are_asked(rng):
+    X = rng.standard_normal((300, 2))
+    for cut in ({}, {"batch_size": 7}, {"max_iter": 2}, {"n_clusters": 3}):
+        asked = {"n_clusters": 8, "batch_size": 256, "max_iter": 10} | cut
+        model = MiniBatchKMeans(random_state=5, **cut).fit(X)
+        draws = np.random.default_rng(5)
+        centres, counts = (
+            k_means_plus_plus(X, asked["n_clusters"], draws),
+            np.zeros(asked["n_clusters"]),
+        )
+        for _ in range(asked["max_iter"]):
+            rows = draws.permutation(300)
+            for i in range(0, 300, asked["batch_size"]):
+                batch = X[rows[i : i + asked["batch_size"]]]
+                centres, counts = mini_batch_step(batch, centres, counts)
+        assert model.cluster_centers_ == pytest.approx(centres)
+        assert model.counts_ == pytest.approx(counts)
+        assert model.n_iter_ == asked["max_iter"]
+        labels, J = by_hand(X, centres)
+        assert (model.labels_.tolist(), model.inertia_) == (labels.tolist(), pytest.approx(J))
+    stream = MiniBatchKMeans(3, random_state=5)
+    for k in range(3):
+        stream.partial_fit(X[100 * k : 100 * (k + 1)])
+    draws = np.random.default_rng(5)
+    centres, counts = k_means_plus_plus(X[:100], 3, draws), np.zeros(3)
+    for k in range(3):
+        centres, counts = mini_batch_step(X[100 * k : 100 * (k + 1)], centres, counts)
+    assert stream.cluster_centers_ == pytest.approx(centres)
+    assert (stream.n_iter_, stream.n_features_in_) == (3, 2)
+
+
+def test_a_best_partition_has_its_own_objective(rng):
+    X = rng.standard_normal((7, 2))
+    for K in (2, 3):
+        found = best_partition(X, K)
+        parts = [X[found.labels == k] for k in range(K)]
+        J = sum(((part - part.mean(axis=0)) ** 2).sum() for part in parts)
+        assert found.objective == pytest.approx(J)
+        line = best_partition_on_line(X[:, 0], K)
+        parts = [X[line.labels == k, 0] for k in range(K)]
+        assert line.objective == pytest.approx(sum(((p - p.mean()) ** 2).sum() for p in parts))
+        assert [p.mean() for p in parts] == sorted(p.mean() for p in parts)

@@ -402,3 +402,25 @@ def test_a_kernel_that_vanishes_is_one_all_the_same():
     assert kernel_nearest(K, np.ones(4)).tolist() == [0, 1, 2, 3]
     assert kernel_distances(K, np.ones(4), np.ones(4))[0, 3] == pytest.approx(2**0.5)
     assert center_kernel_vectors(K, K.mean(axis=0)).shape == (4, 4)
+
+
+def test_what_is_left_out_of_a_kernel():
+    assert sigmoid_kernel(X, Z) == pytest.approx(np.tanh(X @ Z.T))
+    assert matern_kernel(X, Z) == pytest.approx(Matern(1.0, nu=1.5)(X, Z))
+    assert polynomial_kernel(X, Z) == pytest.approx(polynomial_kernel(X, Z, r=3, c=1.0, ell=1.0))
+    assert spectrum_kernel(["abcab"], ["xabcab"])[0, 0] == 3  # abc, bca and cab
+
+
+def test_the_hyperparameters_of_kernel_ridge():
+    defaults = {"lam": 1.0, "kernel": "linear", "ell": "scale", "degree": 3, "coef0": 1.0}
+    assert KernelRidge().get_params() == defaults
+    for chosen in ({}, {"degree": 2}, {"coef0": 3.0}, {"ell": 0.7}):
+        named = {"degree": 3, "coef0": 1.0, "ell": default_width(X)} | chosen
+        width = named.pop("ell")
+        peer = SklearnKernelRidge(alpha=0.5, kernel="polynomial", gamma=width**-2, **named)
+        model = KernelRidge(0.5, "polynomial", **chosen).fit(X, Y9)
+        assert model.ell_ == pytest.approx(width)
+        assert model.predict(Z) == pytest.approx(peer.fit(X, Y9).predict(Z), rel=1e-6)
+    scaled = KernelRidge(0.5, "rbf").fit(X, Y9)
+    named = KernelRidge(0.5, "rbf", default_width(X)).fit(X, Y9)
+    assert scaled.predict(Z) == pytest.approx(named.predict(Z))

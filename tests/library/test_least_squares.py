@@ -23,8 +23,10 @@ from mllib.least_squares import (
     pinv,
     polynomial_features,
     projection,
+    regression_chunk,
     regression_statistics,
     simple_fit,
+    solve_statistics,
 )
 
 
@@ -479,3 +481,50 @@ def test_a_constant_column_has_no_weight_in_weighted_chunks_either():
     nothing = regression_statistics(X, y, weights=np.zeros(9))
     assert nothing.n == 0
     assert not nothing.R.any()
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("lam", [0.0, 2.5])
+def test_statistics_know_the_rows_and_what_is_solved_with_them(intercept, lam):
+    X, y = integer_sample(3, n=14)
+    s = np.array([0, 1, 2, 3, 1, 0, 2, 1, 1, 4, 1, 2, 1, 1.0])
+    rows = np.column_stack([X, y])[np.repeat(np.arange(14), s.astype(int))]
+    mean = rows.mean(axis=0) if intercept else np.zeros(4)
+    parts = [
+        regression_chunk((X[i], y[i], s[i]), intercept)
+        for i in (slice(0, 5), slice(5, 9), slice(9, 14))
+    ]
+    for found in (
+        parts[0] + parts[1] + parts[2],
+        regression_statistics(X, y, intercept=intercept, weights=s),
+        regression_statistics(rows[:, :3], rows[:, 3], intercept=intercept),
+    ):
+        assert found.n == len(rows)
+        assert found.mean == pytest.approx(mean)
+        assert np.allclose(found.R.T @ found.R, (rows - mean).T @ (rows - mean))
+        assert np.array_equal(found.R, np.triu(found.R))
+        fit = solve_statistics(found, lam)
+        Z, t = (rows - mean)[:, :3], (rows - mean)[:, 3]
+        w = np.linalg.solve(Z.T @ Z + lam * np.eye(3), Z.T @ t)
+        assert fit.w == pytest.approx(w)
+        assert fit.b == pytest.approx(mean[3] - w @ mean[:3])
+        assert fit.rss == pytest.approx(np.sum((t - Z @ w) ** 2))
+        assert fit.rank == 3
+        assert fit.condition**2 == pytest.approx(np.linalg.cond(Z.T @ Z + lam * np.eye(3)))
+        left = found.R[:3, 3] - found.R[:3, :3] @ w
+        assert fit.residuals == pytest.approx(np.append(left, -np.sqrt(lam) * w)[: 6 if lam else 3])
+
+
+def test_a_covariance_is_of_noise_of_variance_one_unless_it_is_told():
+    X, _ = integer_sample(4)
+    assert np.allclose(covariance(X), np.linalg.inv(X.T @ X))
+
+
+def test_the_variance_of_the_noise_counts_rows_by_their_weights():
+    X, y = integer_sample(5)
+    s = np.arange(12) % 4
+    rows = np.repeat(np.arange(12), s)
+    weighted = LinearRegression().fit(X, y, sample_weight=s)
+    repeated = LinearRegression().fit(X[rows], y[rows])
+    assert weighted.sigma2_ == pytest.approx(repeated.sigma2_)
+    assert weighted.sigma2_ == pytest.approx(np.mean((y - weighted.predict(X))[rows] ** 2))

@@ -574,3 +574,41 @@ def test_wrong_variants_fail():
     np.testing.assert_allclose(svd_solve(A, y), fit, rtol=1e-9)
     for wrong in (Vt @ ((U.T @ y) / s), Vt.T @ ((U.T @ y) * s)):  # V^T for V; s for 1/s
         assert np.abs(wrong - fit).max() > 1e-3
+
+
+@pytest.mark.parametrize("h", [0.5, 0.125])
+def test_the_step_of_a_jacobian_is_the_one_that_is_given(h):
+    # ((x + h)^3 - (x - h)^3) / 2h = 3 x^2 + h^2: the error of a cubic tells the step
+    found = numeric_jacobian(lambda x: np.array([x[0] ** 3, x[1]]), [2.0, 1.0], h=h)
+    assert found == pytest.approx(np.diag([12 + h**2, 1.0]))
+
+
+def test_negative_eigenvalues_up_to_a_share_of_the_largest_are_rounding():
+    def judged(share, **given):
+        return is_positive_semidefinite(np.diag([4.0, 4.0, 0.0, -4 * share]), **given)
+
+    assert judged(0.8e-12)
+    assert not judged(1.2e-12)
+    assert judged(0.8e-3, rtol=1e-3)
+    assert not judged(1.2e-3, rtol=1e-3)
+
+
+def test_a_column_of_which_less_than_a_share_is_left_is_skipped():
+    def columns(share, **given):
+        return gram_schmidt([[1.0, 1.0], [0.0, share]], **given).shape[1]
+
+    assert (columns(0.8e-10), columns(1.2e-10)) == (1, 2)
+    assert (columns(0.8e-3, rtol=1e-3), columns(1.2e-3, rtol=1e-3)) == (1, 2)
+
+
+def test_small_singular_values_are_dropped_below_a_share_of_the_largest():
+    X = np.zeros((6, 2))
+    X[0, 0], X[1, 1] = 1.0, 0.8 * 6 * 2.0**-52  # below the default, which counts the six rows
+    y = np.array([2.0, 3.0, 0, 0, 0, 0])
+    assert matrix_rank(X) == 1
+    assert svd_solve(X, y) == pytest.approx([2.0, 0.0])
+    X[1, 1] = 1.2 * 6 * 2.0**-52
+    assert matrix_rank(X) == 2
+    X[1, 1] = 0.01
+    assert svd_solve(X, y) == pytest.approx([2.0, 300.0])
+    assert svd_solve(X, y, rtol=0.1) == pytest.approx([2.0, 0.0])

@@ -688,3 +688,166 @@ def test_the_limited_memory_method_multiplies_by_the_estimate_of_bfgs():
         B = K.T @ B @ K + np.outer(s, s) / (s @ t)
     loops = _two_loops(half[5], [(s, t, s @ t) for s, t in pairs], lambda G: G)
     np.testing.assert_allclose(loops, B @ half[5], rtol=1e-10)
+
+
+def lean(W):
+    """Return weights of classes less their mean, which is all that probabilities see."""
+    return W - W.mean(axis=1, keepdims=True)
+
+
+def test_newton_runs_tell_every_step_and_listen_to_every_option():
+    A, y = noisy(5)
+    Y, s = np.column_stack([1 - y, y]), np.arange(80) % 3 + 1.0
+    fits = {
+        "two": (lambda **given: fit_irls(A, y, **given), lambda w, s: cross_entropy(w, A, y, s)),
+        "more": (lambda **given: fit_softmax(A, Y, **given), lambda W, s: softmax_loss(W, A, Y, s)),
+    }
+    for case, (fit, loss) in fits.items():
+        for lam, weights in ((0.0, None), (0.7, None), (0.7, s)):
+            run = fit(lam=lam, weights=weights)
+            end = run.w if case == "two" else run.W
+            assert run.trace[-1] == pytest.approx(loss(end, weights) + lam / 2 * np.sum(end**2))
+            assert run.trace[0] == pytest.approx(loss(0 * end, weights))
+            assert (len(run.trace), run.converged) == (run.n_iter + 1, True)
+        assert np.array_equal(fit().trace, fit(lam=0.0, tol=1e-20, max_iter=100).trace)
+        assert fit(tol=1e-2).n_iter < fit().n_iter
+        short = fit(max_iter=1)
+        assert (short.n_iter, short.converged) == (1, False)
+        assert short.gap > 1e-6
+    start = fit_irls(A, y, w0=[1.0, 0, 0, 0])
+    assert start.path[0].tolist() == [1.0, 0, 0, 0]
+    assert start.w == pytest.approx(fit_irls(A, y).w)
+    assert np.array_equal(fit_irls(A, y).path[-1], fit_irls(A, y).w)
+    begun = fit_softmax(A, Y, W0=np.ones((4, 2)) * [1.0, 3.0])
+    assert begun.trace[0] == pytest.approx(softmax_loss(np.ones((4, 2)) * [1.0, 3.0], A, Y))
+    assert np.allclose(lean(begun.W), lean(fit_softmax(A, Y).W))
+
+
+def test_gradient_runs_tell_where_they_end_and_listen_to_every_option():
+    A, y = noisy(6)
+    run = fit_gd(A, y, eta=0.02)
+    assert run.gradient_norm == pytest.approx(np.linalg.norm(gradient(run.w, A, y)), rel=1e-3)
+    assert (run.converged, run.gradient_norm <= 1e-6) == (True, True)
+    assert fit_gd(A, y, eta=0.02, tol=1e-2).n_iter < run.n_iter
+    assert run.n_iter == fit_gd(A, y, eta=0.02, lam=0.0, tol=1e-6, max_iter=1000).n_iter
+    w = np.zeros(4)
+    for k in range(4):
+        short = fit_gd(A, y, eta=0.02, lam=0.3, w0=np.ones(4), max_iter=k + 1)
+        w = np.ones(4) if k == 0 else w
+        w = w - 0.02 * (gradient(w, A, y) + 0.3 * w)
+        assert (short.n_iter, short.converged) == (k + 1, False)
+        assert short.w == pytest.approx(w)
+        assert short.gradient_norm == pytest.approx(np.linalg.norm(gradient(w, A, y) + 0.3 * w))
+    assert fit_gd(A, y, eta=1e-5).n_iter == 1000
+    drawn = fit_sgd(A, y, eta=0.01, rng=np.random.default_rng(0))
+    named = fit_sgd(A, y, eta=0.01, epochs=10, w0=np.zeros(4), rng=np.random.default_rng(0))
+    assert (drawn.n_iter, drawn.w.tolist()) == (800, named.w.tolist())
+    assert drawn.gradient_norm == pytest.approx(np.linalg.norm(gradient(drawn.w, A, y)))
+    other = fit_sgd(A, y, eta=0.01, epochs=1, w0=np.ones(4), rng=np.random.default_rng(0))
+    assert other.n_iter == 80
+    assert not np.allclose(
+        other.w, fit_sgd(A, y, eta=0.01, epochs=1, rng=np.random.default_rng(0)).w
+    )
+
+
+def test_l1_runs_tell_every_step_and_listen_to_every_option():
+    A, y = noisy(7)
+    lam, s = np.array([0.0, 2.0, 2.0, 5.0]), np.arange(80) % 3 + 1.0
+    for weights in (None, s):
+        run = fit_l1(A, y, lam, weights=weights)
+        value = cross_entropy(run.w, A, y, weights) + lam @ np.abs(run.w)
+        assert run.trace[-1] == pytest.approx(value)
+        assert (len(run.trace), run.converged) == (run.n_iter + 1, True)
+        residuals = kkt_residuals(run.w, A, y, lam, penalty="l1", weights=weights)
+        assert run.residual == pytest.approx(residuals.max() / 5, abs=1e-12)
+        early = fit_l1(A, y, lam, weights=weights, tol=0.3)
+        residuals = kkt_residuals(early.w, A, y, lam, penalty="l1", weights=weights)
+        assert early.residual == pytest.approx(residuals.max() / 5)
+        assert 1e-6 < early.residual <= 0.3
+    begun = fit_l1(A, y, lam, w0=np.ones(4))
+    assert begun.trace[0] == pytest.approx(cross_entropy(np.ones(4), A, y) + lam.sum())
+    short = fit_l1(A, y, lam, max_iter=1)
+    assert (short.n_iter, short.converged) == (1, False)
+    w = np.array([0.3, -0.2, 0.0, 1.0])
+    assert kkt_residuals(w, A, y, lam) == pytest.approx(np.abs(gradient(w, A, y) + lam * w))
+    assert not np.allclose(kkt_residuals(w, A, y, lam), kkt_residuals(w, A, y, lam, weights=s))
+
+
+WAYS = [
+    (K, solver, p) for K in (2, 3) for solver in ("auto", "newton", "lbfgs") for p in ("l2", None)
+]
+
+
+@pytest.mark.parametrize(("K", "solver", "penalty"), [*WAYS, (2, "auto", "l1")])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_estimator_minimises_what_it_is_asked_to(K, solver, penalty, fit_intercept):
+    rng = np.random.default_rng(8)
+    X = rng.standard_normal((90, 2)) + 1.0
+    y = (X @ rng.standard_normal((2, K)) + 2 * rng.gumbel(size=(90, K))).argmax(axis=1)
+    factors = {0: 1.0, 1: 3.0, 2: 0.5}
+    s = np.array([factors[k] for k in y])
+    asked = {"lam": 2.0, "class_weight": factors, "tol": 1e-12, "max_iter": 1000}
+    model = LogisticRegression(penalty, fit_intercept=fit_intercept, solver=solver, **asked).fit(
+        X, y
+    )
+    A = add_intercept(X) if fit_intercept else X
+    lam = np.full(A.shape[1], 2.0 if penalty else 0.0)
+    lam[: int(fit_intercept)] = 0.0
+    W = np.vstack([model.intercept_, model.coef_.T]) if fit_intercept else model.coef_.T
+    if penalty == "l1":
+        residuals = kkt_residuals(W[:, 0], A, y, lam, penalty="l1", weights=s)
+        assert residuals == pytest.approx(np.zeros(len(lam)), abs=1e-6)
+    elif K == 2:
+        slope = gradient(W[:, 0], A, y, s) + lam * W[:, 0]
+        assert slope == pytest.approx(np.zeros(len(lam)), abs=1e-4)
+    else:
+        slope = softmax_gradient(W, A, one_hot(y, np.arange(3)), s) + lam[:, None] * W
+        assert np.abs(slope).max() < 1e-4
+    if not fit_intercept:
+        assert not model.intercept_.any()
+    assert model.converged_
+    assert model.n_iter_ > 1
+
+
+def test_the_estimator_stops_by_its_tolerance_and_limit():
+    X, y = noisy(9)
+    for solver, penalty in (("lbfgs", "l2"), ("newton", "l2"), ("auto", "l1")):
+        loose = LogisticRegression(penalty, solver=solver, tol=0.1).fit(X, y)
+        tight = LogisticRegression(penalty, solver=solver, tol=1e-12).fit(X, y)
+        assert loose.n_iter_ <= tight.n_iter_
+        assert not (solver == "lbfgs" and loose.n_iter_ == tight.n_iter_)
+        with pytest.warns(ConvergenceWarning, match="max_iter=1 "):
+            short = LogisticRegression(penalty, solver=solver, max_iter=1, tol=1e-12).fit(X, y)
+        assert (short.n_iter_, short.converged_) == (1, False)
+
+
+@pytest.mark.parametrize("scheme", [OneVsRest, OneVsOne])
+def test_reductions_weigh_classes_and_copy_the_estimator(scheme):
+    rng = np.random.default_rng(10)
+    X = rng.standard_normal((60, 2))
+    y = np.digitize(X[:, 0] + rng.standard_normal(60), [-0.5, 0.5])
+    factors = {0: 1.0, 1: 4.0, 2: 0.5}
+    by_class = scheme(LogisticRegression(lam=0.3), class_weight=factors).fit(X, y)
+    by_row = scheme(LogisticRegression(lam=0.3)).fit(X, y, sample_weight=[factors[k] for k in y])
+    plain = scheme().fit(X, y)
+    named = scheme(LogisticRegression()).fit(X, y)
+    for one, other, same in (
+        (by_class, by_row, True),
+        (plain, named, True),
+        (plain, by_row, False),
+    ):
+        pairs = list(zip(one.estimators_, other.estimators_, strict=True))
+        assert len(pairs) == 3
+        assert all(np.allclose(a.coef_, b.coef_) for a, b in pairs) is same
+
+
+def test_bins_of_a_tenth_are_the_default():
+    y, p = np.array([0, 1, 1, 0, 1]), np.array([0.04, 0.06, 0.14, 0.52, 0.58])
+    found = reliability(y, p)
+    assert found.count.tolist() == [2, 1, 2]
+    assert found.predicted == pytest.approx([0.05, 0.14, 0.55])
+    assert found.observed == pytest.approx([0.5, 1.0, 0.5])
+    curve = roc_curve(y, p)
+    assert curve.thresholds.tolist() == [np.inf, 0.58, 0.52, 0.14, 0.06, 0.04]
+    assert curve.false_positives == pytest.approx([0, 0, 0.5, 0.5, 0.5, 1])
+    assert curve.true_positives == pytest.approx([0, 1 / 3, 1 / 3, 2 / 3, 1, 1])

@@ -629,3 +629,233 @@ def test_labels_are_checked_with_weights_too():
     theta = MixtureParams([0.5, 0.5], [[0.0], [4.0]], [[[1.0]], [[1.0]]])
     with pytest.raises(ValueError, match="labels must lie in"):
         centred_statistics([[0.0], [4.0]], theta, labels=np.array([0, 7]), weights=[1.0, 1.0])
+
+
+OPTIONS = [
+    {},
+    {"covariance_type": "tied"},
+    {"covariance_type": "diag"},
+    {"covariance_type": "spherical"},
+    {"floor": np.array([1.5, 2.5])},
+    {"prior": InverseWishart(9.0, np.array([[4.0, 1.0], [1.0, 3.0]]))},
+]
+
+
+def m_step_by_hand(X, R, covariance_type="full", floor=None, prior=None):
+    """Return the M-step from its formulas; the floor only where it binds every direction."""
+    N, (n, d) = R.sum(axis=0), X.shape
+    means = R.T @ X / N[:, None]
+    S = np.array([(R[:, k, None] * (X - m)).T @ (X - m) for k, m in enumerate(means)])
+    if prior is not None:
+        S, N_k = S + prior.scale, N + prior.dof + d + 1
+    else:
+        N_k = N
+    Sigma = S / N_k[:, None, None]
+    if covariance_type == "tied":
+        Sigma = np.repeat(S.sum(axis=0)[None] / n, len(N), axis=0)
+    if covariance_type == "diag":
+        Sigma = Sigma * np.eye(d)
+    if covariance_type == "spherical":
+        Sigma = np.trace(Sigma, axis1=1, axis2=2)[:, None, None] / d * np.eye(d)
+    if floor is not None:
+        D = np.sqrt(floor)
+        values, V = np.linalg.eigh(Sigma / np.outer(D, D))
+        Sigma = (V * np.maximum(values, 1.0)[:, None]) @ V.transpose(0, 2, 1) * np.outer(D, D)
+    return MixtureParams(N / n, means, Sigma)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "given", OPTIONS, ids=lambda given: "".join(given.values() if 0 else given)
+)
+def test_every_way_to_fit_listens_to_every_option(X, theta, rng, given):
+    R = responsibilities(X, theta)
+    by_hand = m_step_by_hand(X, R, **given)
+    statistics = centred_statistics(X, theta)
+    for found in (
+        m_step(X, R, **given),
+        m_step_from_statistics(statistics, **given),
+        MixtureParams(
+            statistics.moments.counts / 200,
+            statistics.moments.means,
+            constrained_covariances(
+                statistics.moments.scatters, statistics.moments.counts, **given
+            ),
+        ),
+    ):
+        for one, other in zip(found, by_hand):
+            assert np.allclose(one, other)
+    z = np.arange(200) % 3
+    classes = complete_data_mle(X, z, **given)
+    assert np.allclose(classes.covariances, m_step_by_hand(X, np.eye(3)[z], **given).covariances)
+    asked = {"max_iter": 7, "tol": 0.0}
+    fit = fit_mixture(X, theta, **asked, **given)
+    chunks = [X[:50], X[50:60], X[60:]]
+    used = []
+
+    def workers(function, tasks):
+        return (used.append(1) or function(task) for task in tasks)
+
+    joined = em_over_chunks(chunks, theta, **asked, **given, workers=workers)
+    assert len(used) == 3 * 8
+    for run in (fit, joined):
+        assert (run.n_iter, len(run.trace), run.converged) == (7, 8, False)
+        params = run.params
+        for _ in range(40):
+            params = m_step_by_hand(X, responsibilities(X, params), **given)
+        free = (
+            params.covariances[:1] if given.get("covariance_type") == "tied" else params.covariances
+        )
+        end = log_likelihood(X, params) + log_prior(
+            params._replace(covariances=free), given.get("prior")
+        )
+        assert end >= run.trace[-1] - 1e-9
+        free = (
+            run.params.covariances[:1]
+            if given.get("covariance_type") == "tied"
+            else run.params.covariances
+        )
+        value = log_likelihood(X, run.params)
+        value += log_prior(run.params._replace(covariances=free), given.get("prior"))
+        assert run.trace[-1] == pytest.approx(value)
+    assert np.allclose(fit.trace, joined.trace)
+    if "prior" not in given:
+        labels = rng.permutation(np.arange(200) % 3)
+        start = start_from_labels(X, labels, 3, **given)
+        assert np.allclose(
+            start.covariances, m_step_by_hand(X, np.eye(3)[labels], **given).covariances
+        )
+        drawn = random_start(X, 3, rng, **given)
+        assert np.allclose(
+            drawn.covariances[0], m_step_by_hand(X, np.ones((200, 1)), **given).covariances[0]
+        )
+        params, trace = stepwise_em([X], theta, **given)
+        assert np.allclose(params.covariances, by_hand.covariances)
+        assert trace == pytest.approx([log_likelihood(X, theta) / 200])
+
+
+def test_what_is_left_out_of_em(X, theta):
+    named = {"covariance_type": "full", "max_iter": 200, "tol": 1e-6}
+    left_out = fit_mixture(X, theta)
+    assert np.array_equal(left_out.trace, fit_mixture(X, theta, **named).trace)
+    gains = np.diff(left_out.trace) / 200
+    assert gains[-1] <= 1e-6 < gains[:-1].min()
+    chunks = [X[:50], X[50:]]
+    assert em_over_chunks(chunks, theta).n_iter == em_over_chunks(chunks, theta, **named).n_iter
+
+    def climb(**given):  # gains of 0.9^t
+        return em(lambda t: (t, -(0.9**t)), lambda t: t + 1, 0, **given)
+
+    gains = np.diff(climb().trace)
+    assert gains[-1] <= 1e-6 < gains[-2]
+    with pytest.warns(UserWarning, match="^EM stopped at max_iter=200"):
+        assert climb(tol=0.0).n_iter == 200
+    with pytest.warns(UserWarning, match="^Mine stopped at max_iter=3"):
+        assert climb(tol=0.0, max_iter=3, name="Mine").n_iter == 3
+    assert climb(n_samples=1000).n_iter < climb().n_iter
+    slow, fast = (stepwise_em(np.split(X, 4), theta, kappa=k)[0] for k in (0.7, 1.0))
+    assert np.array_equal(stepwise_em(np.split(X, 4), theta)[0].means, slow.means)
+    assert not np.allclose(slow.means, fast.means)
+    waited = stepwise_em(np.split(X, 4), theta, warm_up=2)[1]
+    kept = [log_likelihood(part, theta) / 50 for part in np.split(X, 4)[:3]]
+    assert waited[:3] == pytest.approx(kept)
+    assert np.array_equal(variance_floor(X), variance_floor(X, 1e-6))
+    assert n_parameters(3, 2) == n_parameters(3, 2, "full")
+
+
+def test_known_components_and_weights_enter_the_statistics(X, theta):
+    labels, w = np.full(200, -1), np.arange(200) % 3.0
+    labels[:30] = np.arange(30) % 3
+    R = responsibilities(X, theta)
+    R[:30] = np.eye(3)[labels[:30]]
+    found = centred_statistics(X, theta, labels=labels, weights=w)
+    log_p = np.log(mixture_density(X, theta))
+    log_p[:30] = joint_log_density(X, theta)[np.arange(30), labels[:30]]
+    assert found.moments.counts == pytest.approx(w @ R)
+    assert found.moments.means == pytest.approx((w[:, None] * R).T @ X / (w @ R)[:, None])
+    assert found.log_likelihood == pytest.approx(w @ log_p)
+    assert found.n_samples == w.sum()
+    statistics, objective = e_step(X, theta, labels)
+    assert np.allclose(statistics, R)
+    assert objective == pytest.approx(log_p.sum())
+    fit = fit_mixture(X, theta, labels=labels, tol=1e-3)
+    assert fit.trace[0] == pytest.approx(log_p.sum())
+    start = start_from_labels(X, np.arange(200) % 3, 3, weights=w + 1)
+    assert start.weights == pytest.approx(np.bincount(np.arange(200) % 3, w + 1) / (w + 1).sum())
+    heavy = random_start(X, 3, np.random.default_rng(0), weights=w**9)
+    assert not np.array_equal(heavy.means, random_start(X, 3, np.random.default_rng(0)).means)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"n_components": 2},
+        {"covariance_type": "tied"},
+        {"covariance_floor": 0.3},
+        {"covariance_prior": OPTIONS[-1]["prior"]},
+        {"init": "random"},
+        {"n_init": 1},
+        {"max_iter": 2},
+        {"tol": 0.01},
+        {"random_state": 5},
+    ],
+    ids=str,
+)
+def test_the_estimator_keeps_the_best_run_of_those_it_is_asked_for(X, given, monkeypatch):
+    import mllib.mixtures_and_em as module
+
+    runs = []
+
+    def recorded(total, start, covariance_type, floor, prior, max_iter, tol):
+        runs.append((start, covariance_type, floor, prior, max_iter, tol))
+        return climb(total, start, covariance_type, floor, prior, max_iter, tol)
+
+    climb = module._fit
+    monkeypatch.setattr(module, "_fit", recorded)
+    asked = {"n_components": 3, "random_state": 1, "n_init": 3, "max_iter": 20} | given
+    model = GaussianMixture(**asked).fit(X)
+    settings = GaussianMixture().get_params() | asked
+    assert len(runs) == settings["n_init"]
+    fits = []
+    for start, *options in list(runs):
+        family, floor, prior, max_iter, tol = options
+        assert (family, prior) == (settings["covariance_type"], settings["covariance_prior"])
+        assert (max_iter, tol) == (settings["max_iter"], settings["tol"])
+        assert floor == pytest.approx(settings["covariance_floor"] * X.var(axis=0))
+        assert len(start.weights) == settings["n_components"]
+        equal = np.allclose(start.weights, 1 / len(start.weights))
+        assert equal == (settings["init"] == "random")
+        named = {"covariance_type": family, "floor": floor, "prior": prior}
+        fits.append(fit_mixture(X, start, **named, max_iter=max_iter, tol=tol))
+    best = max(fit.trace[-1] for fit in fits)
+    assert model.trace_[-1] >= best - settings["tol"] * 200
+    fit = next(fit for fit in fits if np.array_equal(fit.trace, model.trace_))
+    assert (model.n_iter_, model.converged_) == (fit.n_iter, fit.converged)
+    assert model.lower_bound_ == pytest.approx(fit.trace[-1] / 200)
+    for name, value in zip(("weights_", "means_"), fit.params):
+        assert np.array_equal(getattr(model, name), value)
+    whole = (
+        fit.params.covariances[0]
+        if settings["covariance_type"] == "tied"
+        else fit.params.covariances
+    )
+    assert np.allclose(model.covariances_, whole)
+    assert all(np.array_equal(a, b) for a, b in zip(model.params_, fit.params))
+    total = log_likelihood(X, fit.params)
+    q = n_parameters(settings["n_components"], 2, settings["covariance_type"])
+    assert model.bic(X) == pytest.approx(-2 * total + q * np.log(200))
+    assert model.aic(X) == pytest.approx(-2 * total + 2 * q)
+    drawn, labels = model.sample(7)
+    again, same = sample_mixture(fit.params, 7, np.random.default_rng(settings["random_state"]))
+    assert np.array_equal(drawn, again)
+    assert np.array_equal(labels, same)
+    assert len(model.sample()[0]) == 1
+    used = []
+
+    def workers(function, tasks):
+        return (used.append(1) or function(task) for task in tasks)
+
+    GaussianMixture(**asked, workers=workers).fit(X)
+    assert len(used) == settings["n_init"]

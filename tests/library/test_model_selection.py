@@ -568,3 +568,96 @@ def test_a_constant_feature_has_no_weight():
     model = RidgeCV([0.0]).fit(X, y)
     assert abs(model.coef_[1]) < 1e-12
     np.testing.assert_allclose(model.predict(X), LinearRegression().fit(X, y).predict(X))
+
+
+def absolute_loss(y, f):
+    return np.abs(y - f)
+
+
+GRID = {"lambdas": [[1e4], [10.0], [1e-3]]}
+
+
+@pytest.mark.parametrize(
+    ("judged", "folds", "losses"),
+    [
+        (lambda *X_y, **given: cross_validate(RidgeCV(), *X_y, **given).losses, "folds", True),
+        (lambda *X_y, **given: cross_val_score(RidgeCV(), *X_y, **given), "folds", False),
+        (lambda *X_y, **given: loocv(RidgeCV(), *X_y, **given).losses, None, True),
+        (
+            lambda *X_y, **given: grid_search(RidgeCV(), GRID, *X_y, **given).losses[1],
+            "folds",
+            True,
+        ),
+        (
+            lambda *X_y, **given: nested_cross_validate(RidgeCV(), GRID, *X_y, **given).losses,
+            *("outer", True),
+        ),
+    ],
+)
+def test_folds_losses_and_workers_are_those_that_were_asked_for(judged, folds, losses):
+    X, y = sample(7, n=21)
+    calls = []
+
+    def workers(function, tasks):
+        return (calls.append(task) or function(task) for task in tasks)
+
+    found = judged(X, y)
+    assert len(found) == (5 if folds else 21)
+    assert judged(X, y, workers=workers) == pytest.approx(found)
+    assert len(calls) >= len(found)
+    if folds:
+        assert judged(X, y, **{folds: 5}) == pytest.approx(found)
+        assert len(judged(X, y, **{folds: 3})) == 3
+    if losses:
+        assert judged(X, y, loss=squared) == pytest.approx(found)
+        assert judged(X, y, loss=absolute_loss) != pytest.approx(found)
+
+
+def test_the_search_inside_a_search_has_five_folds_and_the_rule_of_the_outer():
+    X, y = sample(8)
+    searches = nested_cross_validate(RidgeCV(), GRID, X, y).searches
+    assert {search.losses.shape for search in searches} == {(3, 5)}
+    one_se = nested_cross_validate(RidgeCV(), GRID, X, y, inner=3, rule="one-se")
+    for search in one_se.searches:
+        assert search.losses.shape == (3, 3)
+        assert search.best == one_standard_error(search.means, search.standard_errors)
+
+
+@pytest.mark.parametrize("score", [hat_matrix, effective_df, loo_residuals, loocv_ridge, gcv_ridge])
+def test_no_penalty_and_no_intercept_are_the_defaults(score):
+    X, y = sample(9)
+    given = (X,) if score in (hat_matrix, effective_df) else (X, y)
+    assert np.allclose(score(*given), score(*given, 0.0, intercept=False))
+    assert not np.allclose(score(*given), score(*given, 1.0))
+    assert not np.allclose(score(*given), score(*given, intercept=True))
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("criterion", ["loo", "gcv"])
+def test_ridge_cv_keeps_the_search_and_fits_its_choice(criterion, intercept):
+    X, y = sample(10)
+    lambdas = [100.0, 3.0, 0.1, 0.0]
+    model = RidgeCV(lambdas, criterion, intercept).fit(X, y)
+    one = loocv_ridge if criterion == "loo" else gcv_ridge
+    scores = [one(X, y, lam, intercept=intercept) for lam in lambdas]
+    df = [effective_df(X, lam, intercept=intercept) for lam in lambdas]
+    search = ridge_search(X, y, lambdas, criterion=criterion, intercept=intercept)
+    for found in (model.scores_, search.scores):
+        assert found == pytest.approx(scores)
+    for found in (model.df_, search.df):
+        assert found == pytest.approx(df)
+    assert search.lambdas.tolist() == lambdas
+    assert model.lambda_ == lambdas[search.best] == lambdas[np.argmin(scores)]
+    peer = Ridge(model.lambda_, fit_intercept=intercept).fit(X, y)
+    assert model.coef_ == pytest.approx(peer.coef_)
+    assert model.intercept_ == pytest.approx(peer.intercept_)
+    left_out = ridge_search(X, y, lambdas)
+    named = ridge_search(X, y, lambdas, criterion="loo", intercept=True)
+    assert np.array_equal(left_out.scores, named.scores)
+
+
+def test_the_default_folds_are_five_blocks():
+    assert repr(KFold()) == "KFold(5, shuffle=False, random_state=None, stratify=False)"
+    shares = [len(part) for part in train_val_test_split(100, rng=np.random.default_rng(0))]
+    asked = train_val_test_split(100, (0.5, 0.1, 0.4), rng=np.random.default_rng(0))
+    assert (shares, [len(part) for part in asked]) == ([60, 20, 20], [50, 10, 40])

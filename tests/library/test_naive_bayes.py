@@ -6,6 +6,7 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal, norm
 from sklearn import naive_bayes as peer
 from sklearn.datasets import load_digits, load_iris
@@ -419,3 +420,75 @@ def test_without_a_floor_a_constant_feature_of_a_class_gives_probabilities():
     model = GaussianNB(var_floor=0).fit([[0.0], [0.0], [1.0], [2.0]], [0, 0, 1, 1])
     P = model.predict_proba([[0.0], [1.0], [1e6]])
     assert np.allclose(P, [[1, 0], [0, 1], [0, 1]], atol=1e-12)
+
+
+GIVEN = [
+    {},
+    {"priors": [0.7, 0.2, 0.1]},
+    {"prior_pseudocount": 5.0},
+    {"pseudocount": 0.2},
+    {"threshold": 1.5},
+    {"var_floor": 0.5},
+]
+
+
+PAIRS = [
+    (model, given)
+    for model in (GaussianNB, BernoulliNB, CategoricalNB)
+    for given in GIVEN
+    if set(given) <= set(model().get_params())
+]
+
+
+@pytest.mark.parametrize(("model", "given"), PAIRS)
+def test_every_hyperparameter_does_what_it_says_alone_and_among_other_kinds(model, given):
+    X, y = table(values=(4, 4, 4))
+    found = model(**given).fit(X, y)
+    n = np.bincount(y)
+    assert_allclose(found.class_count_, n)
+    c = given.get("prior_pseudocount", 0.0)
+    assert_allclose(found.class_prior_, given.get("priors", (n + c) / (n.sum() + 3 * c)))
+    c, t = given.get("pseudocount", 1.0), given.get("threshold", 0.0)
+    for k in range(3):
+        Z = X[y == k]
+        if model is GaussianNB:
+            assert_allclose(found.theta_[k], Z.mean(axis=0))
+            floor = given.get("var_floor", 1e-9) * X.var(axis=0)
+            assert_allclose(found.var_[k], np.maximum(Z.var(axis=0), floor))
+        elif model is BernoulliNB:
+            assert_allclose(found.p_[k], ((t < Z).sum(axis=0) + c) / (n[k] + 2 * c))
+        else:
+            counts = [[(z == v).sum() for v in range(4)] for z in Z.T]
+            assert_allclose([p[k] for p in found.tables_], (np.array(counts) + c) / (n[k] + 4 * c))
+    mixed = MixedNB([model._kind] * 3, **given).fit(X, y)
+    assert_allclose(mixed.predict_log_proba(X[:9]), found.predict_log_proba(X[:9]))
+    if model is BernoulliNB:
+        bits = BernoulliNB(**{**given, "threshold": 0.5}).fit(t < X, y)
+        assert_allclose(found.predict_log_proba(X), bits.predict_log_proba(t < X))
+
+
+def test_other_values_are_as_asked_alone_and_among_other_kinds():
+    X, y = table()
+    alphabet = [np.arange(6), np.arange(4), np.arange(5)]
+    for model in (CategoricalNB, functools.partial(MixedNB, ["categorical"] * 3)):
+        known = model(categories=alphabet).fit(X, y)
+        record = known.features_[0][1]
+        assert [t.shape[1] for t in record.tables] == [6, 4, 5]
+        assert np.isfinite(known.predict_log_proba([[5, 0, 0]])).all()
+        with pytest.raises(ValueError, match="X holds 5 in column 0"):
+            model().fit(X, y).predict([[5, 0, 0]])
+        model(unseen="missing").fit(X, y).predict([[5, 0, 0]])
+    assert [v.tolist() for v in CategoricalNB().fit(X, y).categories_] == [
+        [0, 1],
+        [0, 1, 2],
+        [0, 1, 2, 3],
+    ]
+    order = ["categorical", "gaussian", "bernoulli"]
+    records = [type(record).__name__ for _, record in MixedNB(order).fit(X, y).features_]
+    assert records == ["GaussianFeatures", "BernoulliFeatures", "CategoricalFeatures"]
+
+
+def test_a_variance_of_nothing_becomes_a_billionth_of_that_of_all_classes():
+    X = np.array([[1.0], [1.0], [4.0], [6.0], [2.0], [3.0]])
+    moments = class_moments(X, [0, 0, 1, 1, 2, 2], 3)
+    assert_allclose(class_variances(moments)[0], 1e-9 * X.var(), rtol=1e-9)

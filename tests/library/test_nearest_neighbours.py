@@ -432,3 +432,83 @@ def test_condensing_ends_or_refuses():
         condensed_nn([[0.0], [1e-200]], [0, 1])
     with pytest.raises(ValueError, match="squared distance rounds to 0"):
         condensed_nn([[2e-150], [2.000000000000001e-150], [1.0]], [0, 1, 1])
+
+
+METRICS = [{}, {"metric": "manhattan"}, {"metric": "minkowski", "p": 1.2}, {"metric": "minkowski"}]
+
+
+@pytest.mark.parametrize("given", METRICS, ids=str)
+def test_every_search_takes_the_metric_that_is_given(rng, given):
+    X, Q = rng.standard_normal((40, 3)), rng.standard_normal((9, 3))
+    X[:, 0] *= 3  # the metrics disagree on who is near
+    y, t = (X[:, 1] > 0).astype(int), rng.standard_normal(40)
+    power = {"manhattan": 1.0}.get(given.get("metric"), given.get("p", 2.0))
+    D, own = cdist(Q, X, "minkowski", p=power), cdist(X, X, "minkowski", p=power)
+    np.fill_diagonal(own, np.inf)
+    order, others = np.argsort(D, axis=1), np.argsort(own, axis=1)
+    assert np.allclose(pairwise_distances(Q, X, **given), D)
+    assert np.array_equal(neighbours(X, Q, 4, **given).index, order[:, :4])
+    assert np.array_equal(neighbours(X, Q, **given).index, order[:, :1])
+    found = leave_one_out(X, 4, **given)
+    assert np.array_equal(found.index, others[:, :4])
+    assert np.allclose(found.distance, np.take_along_axis(own, others[:, :4], axis=1))
+    assert np.array_equal(leave_one_out(X, **given).index, others[:, :1])
+    outvoted = {k: (y[others[:, :k]].mean(axis=1) > 0.5) != y for k in (1, 3, 5)}
+    errors = leave_one_out_errors(X, y, [1, 5], **given)
+    assert np.array_equal(errors, [outvoted[1].mean(), outvoted[5].mean()])
+    assert np.array_equal(edited_nn(X, y, **given), np.flatnonzero(~outvoted[3]))
+    assert np.array_equal(edited_nn(X, y, 5, **given), np.flatnonzero(~outvoted[5]))
+    for weights in ({}, {"weights": "distance"}, {"weights": lambda d: np.exp(-d)}):
+        w = vote_weights(np.sort(D, axis=1)[:, :6], **weights)
+        near = order[:, :6]
+        regressor = KNeighborsRegressor(6, **weights, **given).fit(X, t)
+        assert np.allclose(regressor.predict(Q), (w * t[near]).sum(axis=1) / w.sum(axis=1))
+        classifier = KNeighborsClassifier(6, **weights, **given).fit(X, y)
+        share = (w * y[near]).sum(axis=1) / w.sum(axis=1)
+        assert np.allclose(classifier.predict_proba(Q)[:, 1], share)
+        for model in (regressor, classifier):
+            assert model.n_samples_fit_ == 40
+            distance, index = model.kneighbors(Q)
+            assert np.array_equal(index, near)
+            assert np.allclose(distance, np.sort(D, axis=1)[:, :6])
+            assert np.array_equal(model.kneighbors(Q, 2)[1], order[:, :2])
+
+
+def test_what_is_left_out_of_trees_tables_and_bounds(rng):
+    X = rng.standard_normal((100, 2))
+    sizes = [np.array_equal(kd_tree(X).start, kd_tree(X, m).start) for m in (1, 16, 100)]
+    assert sizes == [False, True, False]
+    assert kd_query(kd_tree(X), X).index.ravel().tolist() == list(range(100))
+    tables = lsh_index(X, 4, 3, rng)
+    assert lsh_query(tables, X).index.ravel().tolist() == list(range(100))
+    assert cover_hart_bound(0.25) == cover_hart_bound(0.25, 2) != cover_hart_bound(0.25, 3)
+    assert np.array_equal(vote_weights([[1.0, 2.0]]), [[1.0, 1.0]])
+    assert minkowski([0, 0], [3, 4]) == 5 != minkowski([0, 0], [3, 4], 3)
+
+
+def test_the_tables_hold_each_row_under_its_code(rng):
+    X = rng.standard_normal((30, 3))
+    tables = lsh_index(X, 4, 3, rng)
+    for normals, codes, order in zip(tables.normals, tables.codes, tables.order):
+        assert np.array_equal(codes, hash_codes(X, normals)[order])
+        assert sorted(order) == list(range(30))
+    found = lsh_query(tables, X[:5], 3)
+    for i, (index, angles) in enumerate(zip(found.index, found.angle)):
+        kept = index >= 0
+        assert np.allclose(angles[kept], [angle(X[i], X[j]) for j in index[kept]], atol=1e-7)
+        same = [
+            hash_codes(X, normals) == hash_codes(X[i : i + 1], normals)
+            for normals in tables.normals
+        ]
+        assert found.candidates[i] == np.any(same, axis=0).sum()
+
+
+def test_each_violated_axiom_is_measured_by_itself():
+    def found(d):
+        return check_metric(lambda a, b: d(float(a[0]), float(b[0])), [[0.0], [1.0], [3.0]])
+
+    assert tuple(found(lambda a, b: abs(a - b))) == (0, 0, 0, 0)
+    assert found(lambda a, b: abs(a - b) - 2 * (a != b)).negative == 1.0
+    assert found(lambda a, b: abs(a - b) + 0.5).identity == 0.5
+    assert found(lambda a, b: abs(a - b) + (b - a) / 4).symmetry == 1.5
+    assert found(lambda a, b: (a - b) ** 2).triangle == 9 - 1 - 4

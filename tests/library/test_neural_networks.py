@@ -485,3 +485,152 @@ def test_one_weight_of_any_size_serves_all_rows():
     plain = MLPClassifier(tol=0.9).fit(X, y).predict_proba(X)
     for weight in (2, np.full(4, 1e300), np.full(4, 1e-300)):
         assert np.array_equal(MLPClassifier(tol=0.9).fit(X, y, weight).predict_proba(X), plain)
+
+
+DEFAULTS = {
+    "activation": ("tanh", "relu"),
+    "output": ("identity", "sigmoid"),
+    "alpha": (0.0, 0.1),
+    "solver": ("adam", "sgd"),
+    "eta": (0.01, 0.02),
+    "momentum": (0.9, 0.5),
+    "batch_size": (32, 16),
+    "tol": (1e-4, 1e-2),
+    "patience": (10, 3),
+    "weights": (None, np.arange(80) % 3 + 1.0),
+    "max_iter": (200, 5),
+}
+
+
+def test_a_training_run_listens_to_every_option_and_has_the_published_defaults(rng):
+    X, Y = rng.standard_normal((80, 2)), rng.integers(0, 2, (80, 1)).astype(float)
+    net = network(rng, [2, 3, 1])
+
+    def run(**given):
+        return train(net, X, Y, rng=np.random.default_rng(1), **given)
+
+    default = run()
+    named = run(**{name: value for name, (value, _) in DEFAULTS.items()})
+    assert np.array_equal(default.loss, named.loss)
+    assert default.reason == "settled"
+    assert len(default.loss) < 200
+    assert default.n_updates == 3 * len(default.loss)  # of 32, 32 and 16 rows
+    assert np.array_equal(default.score, default.loss)
+    for name, (_, other) in DEFAULTS.items():
+        assert not np.array_equal(run(**{name: other}).loss, default.loss), name
+    endless = run(patience=10**6)
+    assert (len(endless.loss), endless.reason) == (200, "max_iter")
+    ends = [len(run(tol=tol).loss) for tol in (1e-3, 1e-4, 1e-5)]
+    assert ends[1] == len(default.loss)
+    held = (X[:9] + 1.0, Y[:9])
+    watched = run(validation=held)
+    final = loss_and_gradient(watched.net, *held)[0]
+    assert final == pytest.approx(watched.score.min())
+    assert not np.array_equal(watched.score, watched.loss)
+
+
+def test_what_is_left_out_of_a_step_and_of_a_start(rng):
+    theta, g = rng.standard_normal((2, 4))
+    memory = Moments(rng.standard_normal(4), rng.random(4), 3)
+    pairs = (
+        (momentum_step, {"momentum": 0.9}),
+        (adam_step, {"momentum": 0.9, "decay": 0.999, "floor": 1e-8}),
+    )
+    for step, named in pairs:
+        got, kept = step(theta, g, memory, eta=0.1)
+        want, same = step(theta, g, memory, eta=0.1, **named)
+        assert np.array_equal(got, want)
+        assert (kept.t, np.array_equal(kept.first, same.first)) == (4, True)
+    v = 0.8 * memory.first - 0.1 * g
+    moved, kept = momentum_step(theta, g, memory, eta=0.1, momentum=0.8)
+    assert np.allclose(moved, theta + v)
+    assert np.array_equal(kept.second, memory.second)
+    m, s = 0.8 * memory.first + 0.2 * g, 0.7 * memory.second + 0.3 * g**2
+    moved, kept = adam_step(theta, g, memory, eta=0.1, momentum=0.8, decay=0.7, floor=0.5)
+    size = np.sqrt(s / (1 - 0.7**4)) + 0.5
+    assert np.allclose(moved, theta - 0.1 * m / (1 - 0.8**4) / size)
+    assert np.allclose(kept.first, m)
+    assert np.allclose(kept.second, s)
+    wide = initialise([2000, 50], gain=3.0, rng=np.random.default_rng(0))[0].W
+    plain = initialise([2000, 50], rng=np.random.default_rng(0))[0].W
+    assert np.allclose(wide, np.sqrt(3.0) * plain)
+    assert plain.var() == pytest.approx(1 / 2000, rel=0.02)
+    X, Y = sample(rng, "identity")
+    net = network(rng, [3, 4, 2])
+    value, _ = loss_and_gradient(net, X, Y)
+    named = {"activation": "tanh", "output": "identity", "alpha": 0.0, "weights": np.full(5, 0.2)}
+    assert value == pytest.approx(loss_and_gradient(net, X, Y, **named)[0])
+    A, Z = forward(net, X)
+    assert value == pytest.approx(0.5 * np.mean(np.sum((Z - Y) ** 2, axis=1)))
+    found = backward(net, A, Z - Y)
+    assert np.array_equal(found[0].W, backward(net, A, Z - Y, "tanh")[0].W)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"hidden_layer_sizes": (3, 2)},
+        {"activation": "tanh"},
+        {"alpha": 0.3},
+        {"solver": "sgd"},
+        {"learning_rate": 0.1},
+        {"momentum": 0.2},
+        {"batch_size": 7},
+        {"max_iter": 2},
+        {"tol": 0.3, "patience": 1},
+        {"patience": 1},
+        {"early_stopping": True},
+        {"early_stopping": True, "validation_fraction": 0.4},
+        {"random_state": 5},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("model", [MLPClassifier, MLPRegressor])
+def test_the_estimators_train_as_they_are_told(model, given, monkeypatch):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((40, 2)) * [1.0, 5.0] + 3.0
+    y = (X[:, 0] + rng.standard_normal(40) > 3).astype(int)
+    calls = []
+
+    def recorded(net, *data, **options):
+        calls.append((net, data, options))
+        return train(net, *data, **options)
+
+    monkeypatch.setattr(module, "train", recorded)
+    asked = {"hidden_layer_sizes": (4,), "max_iter": 6} | given
+    found = model(**asked).fit(X, y)
+    settings = model().get_params() | asked
+    (net, (Z, Y), options), names = calls[0], {"eta": "learning_rate"}
+    for name in ("activation", "alpha", "solver", "eta", "momentum", "batch_size", "max_iter"):
+        assert options[name] == settings[names.get(name, name)], name
+    assert (options["tol"], options["patience"]) == (settings["tol"], settings["patience"])
+    assert [len(layer.b) for layer in net[:-1]] == list(settings["hidden_layer_sizes"])
+    start = np.random.default_rng(settings["random_state"])
+    gain = 2.0 if settings["activation"] == "relu" else 1.0
+    fresh = initialise([2, *settings["hidden_layer_sizes"], 1], gain=gain, rng=start)
+    assert np.array_equal(fresh[0].W, net[0].W)
+    held = round(settings["validation_fraction"] * 40) if settings["early_stopping"] else 0
+    assert len(Z) == len(Y) == 40 - held
+    assert held == 0 or len(options["validation"][0]) == held
+    assert found.n_iter_ == len(found.loss_curve_) == len(found.validation_curve_)
+    assert found.converged_ == (found.n_iter_ < settings["max_iter"])
+    if not held:
+        assert np.array_equal(found.loss_curve_, found.validation_curve_)
+        assert np.allclose(Z, (X - X.mean(axis=0)) / X.std(axis=0))
+    scores = forward(found.net_, X, settings["activation"])[1][:, 0]
+    said = found.predict_proba(X)[:, 1] if model is MLPClassifier else found.predict(X)
+    assert np.allclose(said, 1 / (1 + np.exp(-scores)) if model is MLPClassifier else scores)
+
+
+def test_classes_weigh_as_they_are_told(rng):
+    X, y = rng.standard_normal((30, 2)), np.arange(30) % 2
+    named = {"hidden_layer_sizes": (3,), "batch_size": 30, "max_iter": 5, "tol": 0.0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        by_class = MLPClassifier(class_weight={0: 1.0, 1: 4.0}, **named).fit(X, y)
+        by_row = MLPClassifier(**named).fit(X, y, sample_weight=1.0 + 3.0 * y)
+        plain = MLPClassifier(**named).fit(X, y)
+    assert np.allclose(by_class.predict_proba(X), by_row.predict_proba(X))
+    assert not np.allclose(by_class.predict_proba(X), plain.predict_proba(X))

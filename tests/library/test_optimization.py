@@ -745,3 +745,213 @@ def test_interior_point_step_says_what_is_wrong(name, value):
     assert len(interior_point_step(**arguments)) == 3
     with pytest.raises((TypeError, ValueError), match=rf"\b{name}\b"):
         interior_point_step(**(arguments | {name: value}))
+
+
+def told(run, f, gradient, steps):
+    """Check what all runs tell: of each place on the path its value and slope, and the end."""
+    assert run.path.shape == (steps + 1, len(run.z))
+    assert run.z.tolist() == run.path[-1].tolist()
+    assert run.trace == pytest.approx([f(z) for z in run.path])
+    assert run.gradient_norms == pytest.approx([np.linalg.norm(gradient(z)) for z in run.path])
+
+
+def test_a_descent_tells_its_path_and_ends_by_tolerance_or_limit():
+    run = gradient_descent(bowl, bowl_gradient, [3.0, 1.0], eta=0.05)
+    told(run, bowl, bowl_gradient, run.n_iter)
+    z = np.array([3.0, 1.0])
+    for place in run.path[:20]:
+        assert place == pytest.approx(z)
+        z = z - 0.05 * BOWL @ z
+    assert run.converged
+    assert run.gradient_norms[-1] <= 1e-6 < run.gradient_norms[-2]
+    loose = gradient_descent(bowl, bowl_gradient, [3.0, 1.0], eta=0.05, tol=0.1)
+    assert loose.gradient_norms[-1] <= 0.1 < loose.gradient_norms[-2]
+    endless = gradient_descent(bowl, bowl_gradient, [3.0, 1.0], eta=1e-6)
+    assert (endless.n_iter, endless.converged) == (1000, False)
+    short = gradient_descent(bowl, bowl_gradient, [3.0, 1.0], eta=0.05, max_iter=4)
+    assert (short.n_iter, short.converged) == (4, False)
+
+
+def test_a_newton_run_tells_its_path_and_ends_by_tolerance_or_limit():
+    def f(z):
+        return np.sum(np.cosh(z)) + z[0] * z[1] / 4
+
+    def gradient(z):
+        return np.sinh(z) + z[::-1] / 4
+
+    def hessian(z):
+        return np.diag(np.cosh(z)) + np.array([[0, 0.25], [0.25, 0]])
+
+    for given in ({}, {"damping": 0.5}, {"line_search": True}):
+        run = newton(f, gradient, hessian, [2.5, -1.0], **given)
+        told(run, f, gradient, run.n_iter)
+        assert run.converged
+        assert run.gradient_norms[-1] <= 1e-8 < run.gradient_norms[-2]
+        assert len(run.steps) == run.n_iter
+        z, step = run.path[0], run.path[1] - run.path[0]
+        full = -np.linalg.solve(hessian(z) + given.get("damping", 0.0) * np.eye(2), gradient(z))
+        assert step == pytest.approx(run.steps[0] * full)
+    slow = newton(f, gradient, hessian, [2.5, -1.0], damping=1e6)
+    assert (slow.n_iter, slow.converged) == (100, False)
+    assert newton(f, gradient, hessian, [2.5, -1.0], max_iter=2).n_iter == 2
+    assert newton(f, gradient, hessian, [2.5, -1.0], tol=1.0).gradient_norms[-1] > 1e-8
+
+    def steep(z):
+        return float(np.log(np.cosh(3 * z[0])))
+
+    found = newton(
+        *(steep, lambda z: 3 * np.tanh(3 * z), lambda z: 9 / np.cosh(3 * z[:, None]) ** 2),
+        *([1.5],),
+        line_search=True,
+    )
+    assert found.steps[0] < 1.0 == found.steps[-1]
+    assert found.steps[0] == backtracking(
+        *(steep, found.path[0], (found.path[1] - found.path[0]) / found.steps[0]),
+        3 * np.tanh(4.5) * (found.path[1] - found.path[0])[0] / found.steps[0],
+    )
+
+
+@pytest.mark.parametrize("sampling", ["uniform", "shuffle", "cyclic"])
+def test_a_stochastic_run_tells_each_pass(sampling):
+    a = np.array([[1.0, 0.0], [2.0, 5.0], [6.0, -1.0], [7.0, 2.0], [0.0, 0.0]])
+
+    def f(z):
+        return np.mean(np.sum((z - a) ** 2, axis=1)) / 2
+
+    def gradient(z, batch=slice(None)):
+        return z - a[batch].mean(axis=0)
+
+    start = [[9.0, 9.0], 5]
+    run = sgd(f, gradient, *start, eta=0.1, batch_size=2, sampling=sampling, rng=0)
+    told(run, f, gradient, 10)
+    assert (run.n_iter, run.converged) == (30, False)
+    rng, z = np.random.default_rng(0), np.array([9.0, 9.0])
+    for k in range(3):
+        assert run.path[k] == pytest.approx(z)
+        if sampling == "uniform":
+            batches = rng.integers(5, size=(3, 2))
+        else:
+            order = rng.permutation(5) if sampling == "shuffle" else np.arange(5)
+            batches = [order[:2], order[2:4], order[4:]]
+        for batch in batches:
+            z = z - 0.1 * gradient(z, batch)
+    one = sgd(f, gradient, *start, eta=0.1, epochs=2, sampling=sampling, rng=0)
+    assert (len(one.trace), one.n_iter) == (3, 10)
+    stopped = sgd(f, gradient, *start, eta=0.1, sampling=sampling, tol=9.0, rng=0)
+    assert (stopped.converged, stopped.gradient_norms[-1] <= 9.0) == (True, True)
+    assert stopped.n_iter < 50
+
+
+def test_uniform_draws_one_at_a_time_are_the_default():
+    a = np.array([[1.0], [2.0], [6.0]])
+
+    def f(z):
+        return np.mean((z - a) ** 2) / 2
+
+    def gradient(z, batch):
+        return z - a[batch].mean(axis=0)
+
+    left_out = sgd(f, gradient, [0.0], 3, eta=0.1, rng=1)
+    named = {"epochs": 10, "batch_size": 1, "sampling": "uniform", "tol": 0.0, "rng": 1}
+    assert np.array_equal(left_out.path, sgd(f, gradient, [0.0], 3, eta=0.1, **named).path)
+    assert left_out.n_iter == 30
+
+
+def test_a_step_back_is_half_and_must_fall_by_a_ten_thousandth():
+    z, s = np.array([1.0]), np.array([-2.0])
+    assert backtracking(lambda z: z @ z, z, s, -4.0) == 0.5
+    assert backtracking(lambda z: z @ z, z, s, -4.0, shrink=0.75) == 0.75
+    assert backtracking(lambda z: z @ z, z, s, -4.0, share=0.9) == 0.0625
+    for fall, t in ((1.2e-4, 1.0), (0.8e-4, 0.5)):  # of what the slope promises
+        f = {1.0: 0.0, -1.0: -4 * fall, 0.0: -9.0}
+        assert backtracking(lambda z, f=f: f[float(z[0])], z, s, -4.0) == t
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_solved_programme_tells_value_gap_residuals_and_steps(seed):
+    rng = np.random.default_rng(seed)
+    M = rng.standard_normal((4, 4))
+    P, q, x0 = M @ M.T + np.eye(4), 5 * rng.standard_normal(4), rng.standard_normal(4)
+    G, A = rng.standard_normal((6, 4)), rng.standard_normal((1, 4))
+    c, b = G @ x0 + rng.random(6), A @ x0
+    run = solve_qp(P, q, G, c, A, b)
+    program = quadratic_program(P, q, G, c, A, b)
+    assert run.value == pytest.approx(0.5 * run.x @ P @ run.x + q @ run.x)
+    assert run.gap == pytest.approx(run.value - lagrangian(program, run.x, run.lam, run.nu))
+    assert tuple(run.residuals) == tuple(kkt_residuals(program, run.x, run.lam, run.nu))
+    assert (len(run.trace), run.converged) == (run.n_iter + 1, True)
+    assert run.trace[-1] <= 1e-9 < run.trace[0]
+    dual = dual_function(program, run.lam, run.nu)
+    assert (dual.value, dual.x) == (pytest.approx(run.value), pytest.approx(run.x))
+    with pytest.warns(ConvergenceWarning, match="after 2 steps"):
+        rough = solve_qp(P, q, G, c, A, b, max_iter=2, tol=1e-15)
+    assert (rough.n_iter, rough.converged) == (2, False)
+    off = kkt_residuals(program, run.x + 0.1, run.lam - 0.5, run.nu)
+    assert off.primal == pytest.approx(
+        max(*(G @ (run.x + 0.1) - c), *np.abs(A @ (run.x + 0.1) - b))
+    )
+    assert off.dual == pytest.approx(0.5 - run.lam.min())
+    assert off.slackness == pytest.approx(np.abs((run.lam - 0.5) * (G @ (run.x + 0.1) - c)).max())
+    slope = P @ (run.x + 0.1) + q + (run.lam - 0.5) @ G + run.nu @ A
+    assert off.stationarity == pytest.approx(np.abs(slope).max())
+    rough_gap = rough.value - lagrangian(program, rough.x, rough.lam, rough.nu)
+    assert rough.gap == pytest.approx(rough_gap, abs=1e-12)
+
+
+def test_multipliers_that_are_left_out_are_none():
+    program = quadratic_program(BOWL, [1.0, -1.0])
+    x = np.array([2.0, 3.0])
+    assert lagrangian(program, x) == program.f0(x)
+    assert kkt_residuals(program, x).stationarity == 29.0
+    assert dual_function(program).value == pytest.approx(-0.5 * (1 / 2 + 1 / 10))
+
+
+def test_a_chord_and_a_tangent_tell_where_they_are_worst():
+    def f(x):
+        return float(x[0] ** 4 - 3 * x[0] ** 2)
+
+    points, weights = np.array([[-1.0], [0.5], [2.0]]), (0.2, 0.5, 0.7)
+    excess = {
+        (a, b, t): f(t * points[a] + (1 - t) * points[b])
+        - t * f(points[a])
+        - (1 - t) * f(points[b])
+        for a, b in itertools.combinations(range(3), 2)
+        for t in weights
+    }
+    (a, b, t), worst = max(excess.items(), key=lambda item: item[1])
+    found = worst_chord(f, points, weights=weights)
+    assert (found.holds, found.excess, found.weight) == (False, pytest.approx(worst), t)
+    assert (found.x.tolist(), found.z.tolist()) == (points[a].tolist(), points[b].tolist())
+    quarter = worst_chord(f, points)
+    assert quarter.excess == worst_chord(f, points, weights=(0.25, 0.5, 0.75)).excess
+    assert worst_chord(f, points, tol=worst / 4 * 1.01).holds  # |f| is at most 4 there
+    assert not worst_chord(f, points, tol=worst / 4 * 0.99).holds
+    assert is_convex_on_segments(f, points, weights=(0.2,), tol=worst / 4 * 1.01)
+    assert is_convex_on_segments(lambda x: abs(x[0]), points, weights=(0.5,))
+    assert not is_convex_on_segments(f, points, weights=weights)
+
+    def slope(x):
+        return 4 * x**3 - 6 * x
+
+    gaps = {
+        (a, b): f(points[b]) - f(points[a]) - slope(points[a]) @ (points[b] - points[a])
+        for a, b in itertools.permutations(range(3), 2)
+    }
+    (a, b), least = min(gaps.items(), key=lambda item: item[1])
+    tangent = check_first_order(f, slope, points)
+    assert (tangent.holds, tangent.gap) == (False, pytest.approx(least))
+    assert (tangent.x.tolist(), tangent.z.tolist()) == (points[a].tolist(), points[b].tolist())
+    assert check_first_order(f, slope, points, tol=-least / 4 * 1.01).holds
+    assert not check_first_order(f, slope, points, tol=-least / 4 * 0.99).holds
+
+
+def test_a_billionth_counts_as_rounding_of_a_chord_or_a_tangent():
+    for miss, holds in ((0.5e-9, True), (5e-9, False)):
+
+        def bent(x, miss=miss):
+            return 1.0 + miss * (abs(x[0]) < 0.1)
+
+        assert worst_chord(bent, [[-1.0], [1.0]]).holds is holds
+        assert is_convex_on_segments(bent, [[-1.0], [1.0]]) is holds
+        shifted = check_first_order(lambda x, m=miss: 1.0 - m * (x[0] > 0), lambda x: 0 * x, LINE)
+        assert shifted.holds is holds

@@ -621,3 +621,98 @@ def test_a_wrong_number_of_components_is_named_with_weights_too():
     X = np.random.default_rng(0).standard_normal((5, 2))
     with pytest.raises(ValueError, match="n_components"):
         KernelPCA(0).fit(X, sample_weight=np.ones(5))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{}, {"whiten": True}, {"center": False}, {"n_components": 2}, {"method": "svd"}],
+    ids=str,
+)
+def test_the_estimator_keeps_the_components_that_were_asked_for(given):
+    model = PCA(**given).fit(X)
+    mean = X.mean(axis=0) if given.get("center", True) else np.zeros(4)
+    values, V = np.linalg.eigh((X - mean).T @ (X - mean) / 30)
+    k = given.get("n_components", 4)
+    np.testing.assert_allclose(model.mean_, mean)
+    np.testing.assert_allclose(model.explained_variance_, values[::-1][:k])
+    np.testing.assert_allclose(model.explained_variance_ratio_, values[::-1][:k] / values.sum())
+    np.testing.assert_allclose(model.components_, fixed_signs(V[:, ::-1][:, :k]).T, atol=1e-9)
+    assert model.n_components_ == k
+    Z = (X - mean) @ model.components_.T
+    scores = Z / np.sqrt(values[::-1][:k]) if given.get("whiten") else Z
+    np.testing.assert_allclose(model.transform(X), scores, atol=1e-9)
+    np.testing.assert_allclose(model.inverse_transform(scores), mean + Z @ model.components_)
+    if given in ({}, {"n_components": 2}):
+        chunks = [X[:7], X[7:9], X[9:]]
+        np.testing.assert_allclose(
+            PCA(**given).fit_chunks(chunks).explained_variance_ratio_,
+            model.explained_variance_ratio_,
+        )
+
+
+def test_moments_and_components_of_weighted_rows():
+    w = np.arange(30) % 3
+    rows = np.repeat(X, w, axis=0)
+    found, plain = moments(X, w), moments(rows)
+    assert found.n == plain.n == w.sum()
+    np.testing.assert_allclose(found.mean, rows.mean(axis=0))
+    np.testing.assert_allclose(found.scatter, len(rows) * np.cov(rows.T, bias=True))
+    for components in (principal_components(X, weights=w), components_from_moments(found)):
+        np.testing.assert_allclose(components.mean, rows.mean(axis=0))
+        np.testing.assert_allclose(components.total, rows.var(axis=0).sum())
+        np.testing.assert_allclose(components.variances.sum(), components.total)
+        expected = np.linalg.eigvalsh(np.cov(rows.T, bias=True))[::-1]
+        np.testing.assert_allclose(components.variances, expected)
+    assert len(components_from_moments(found, 2).variances) == 2
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "polynomial"])
+def test_kernel_components_are_kept_with_the_kernel_that_was_asked_for(kernel):
+    given = {"rbf": {"ell": 3.0}, "polynomial": {"ell": 9.0, "degree": 2, "coef0": 0.5}}
+    Y = X - X.mean(axis=0)
+    model = KernelPCA(3, kernel, **given.get(kernel, {})).fit(Y)
+    K = {
+        "linear": lambda A, B: A @ B.T,
+        "rbf": lambda A, B: rbf_kernel(A, B, 3.0),
+        "polynomial": lambda A, B: polynomial_kernel(A, B, 2, 0.5, 9.0),
+    }[kernel]
+    centred = center_kernel(K(Y, Y))
+    values = np.linalg.eigvalsh(centred)[::-1][:3]
+    np.testing.assert_allclose(model.explained_variance_, values / 30)
+    np.testing.assert_allclose(
+        model.dual_coef_.T @ centred @ model.dual_coef_, np.eye(3), atol=1e-9
+    )
+    np.testing.assert_allclose(centred @ model.dual_coef_, values * model.dual_coef_, atol=1e-6)
+    np.testing.assert_array_equal(model.X_fit_, Y)
+    np.testing.assert_allclose(model.fit_transform(Y), centred @ model.dual_coef_, atol=1e-9)
+    new = center_kernel_vectors(K(Y, Y[:4] + 0.1), K(Y, Y).mean(axis=0))
+    np.testing.assert_allclose(model.transform(Y[:4] + 0.1), new.T @ model.dual_coef_, atol=1e-8)
+    if kernel != "linear":
+        assert model.ell_ == given[kernel]["ell"]
+        scale = np.sqrt(4 * Y.var() / 2)
+        assert KernelPCA(3, kernel).fit(Y).ell_ == pytest.approx(scale)
+
+
+def test_isomap_keeps_its_graph_paths_and_coordinates():
+    model = Isomap(7, n_components=3).fit(X)
+    G = geodesic_distances(neighbourhood_graph(X, 7))
+    np.testing.assert_allclose(model.dist_matrix_, G)
+    assert model.n_neighbors_ == 7
+    scaled = classical_scaling(G, 3)
+    np.testing.assert_allclose(np.abs(model.embedding_), np.abs(scaled.Y), atol=1e-6)
+    np.testing.assert_allclose(np.abs(model.transform(X)), np.abs(scaled.Y), atol=1e-6)
+    np.testing.assert_allclose(scaled.Y.T @ scaled.Y, np.diag(scaled.values[:3]), atol=1e-6)
+    assert len(scaled.values) == 30
+    assert Isomap().fit(X).embedding_.shape == (30, 2)
+
+
+def test_factor_analysis_stops_by_its_tolerance_and_limit():
+    Z = RNG.standard_normal((60, 2)) @ RNG.standard_normal((2, 5)) + RNG.standard_normal((60, 5))
+    default = factor_analysis(Z, 2)
+    for tol, same in ((1e-10, True), (1e-9, False), (1e-11, False)):
+        assert np.array_equal(factor_analysis(Z, 2, tol=tol).noise, default.noise) is same
+    with pytest.warns(UserWarning, match="factor_analysis"):
+        factor_analysis(Z, 2, max_iter=3)
+    np.testing.assert_allclose(default.mean, Z.mean(axis=0))
+    model = default.loadings @ default.loadings.T + np.diag(default.noise)
+    np.testing.assert_allclose(np.diag(model), Z.var(axis=0), rtol=1e-4)  # at every maximum

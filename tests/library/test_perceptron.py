@@ -394,3 +394,111 @@ def test_rows_whose_inner_products_overflow_are_refused(kind):
             kind().fit(X * unit, y)
     with pytest.raises(ValueError, match="sample_weight times X"):
         BatchPerceptron().fit(X, y, sample_weight=np.full(4, 1e200))
+
+
+@pytest.mark.parametrize("step", [{}, {"eta": 0.25}])
+def test_weights_of_a_run_are_those_of_its_step_size(step):
+    X, y = integer_sample(19)
+    X, y = np.vstack([X, -X[:3]]), np.append(y, y[:3])  # not separable
+    eta = step.get("eta", 1.0)
+    run = perceptron(X, y, **step)
+    assert (len(run.mistakes), run.converged) == (1000, False)
+    path = weight_path(X, y, run, **step)
+    w = np.zeros(3)
+    for k, i in enumerate(run.order[:200]):
+        assert np.array_equal(path[k], w)
+        w = w + eta * y[i] * X[i]
+    assert np.array_equal(path[-1], run.w)
+    short = perceptron(X, y, max_epochs=3, **step)
+    survived = np.diff(short.steps, append=short.n_steps)
+    path = weight_path(X, y, short, **step)
+    mean = (survived @ path[1:] + short.steps[0] * path[0]) / short.n_steps
+    assert averaged_weights(X, y, short, **step) == pytest.approx(mean)
+    for candidates in (1, 5):
+        longest = np.sort(np.argsort(-survived, kind="stable")[:candidates])
+        wrong = [np.count_nonzero((X @ path[1 + k] > 0) != (y > 0)) for k in longest]
+        best, errors = pocket_weights(X, y, short, candidates=candidates, **step)
+        assert errors == min(wrong)
+        assert np.array_equal(best, path[1 + longest[np.argmin(wrong)]])
+    many = perceptron(X, y, max_epochs=60, **step)
+    hundred = pocket_weights(X, y, many, candidates=100, **step)
+    assert np.array_equal(pocket_weights(X, y, many, **step)[0], hundred[0])
+
+
+@pytest.mark.parametrize("step", [{}, {"eta": 0.25}])
+def test_a_batch_run_follows_the_gradient_and_tells_each_step(step):
+    A, y = integer_sample(19)
+    A, y = np.vstack([A, -A[:3]]), np.append(y, y[:3])  # not separable
+    run = batch_perceptron(A, y, **step)
+    assert (len(run.criterion), run.converged) == (1001, False)
+    w = np.zeros(3)
+    for value, errors in list(zip(run.criterion, run.errors))[:30]:
+        margins = y * (A @ w)
+        assert value == pytest.approx(-margins[margins <= 0].sum())
+        assert errors == np.count_nonzero(margins <= 0)
+        w = w + step.get("eta", 1.0) * (y * (margins <= 0)) @ A
+    short = batch_perceptron(A, y, max_iter=30, **step)
+    assert short.w == pytest.approx(w)
+    ended = batch_perceptron(*integer_sample(20))
+    assert ended.errors[0] > ended.errors[-1] == 0
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("max_iter", [1, 1000])
+def test_the_estimators_store_the_runs_that_were_asked_for(fit_intercept, max_iter):
+    X, y = integer_sample(21, n=30)
+    A = add_intercept(X) if fit_intercept else X
+    asked = {"fit_intercept": fit_intercept, "max_iter": max_iter}
+    online = Perceptron(0.5, average=True, **asked).fit(X, y)
+    run = perceptron(A, y, eta=0.5, max_epochs=max_iter)
+    batch = BatchPerceptron(0.5, **asked).fit(X, y)
+    steps = batch_perceptron(A, y, eta=0.5, max_iter=max_iter)
+    mean = averaged_weights(A, y, run, eta=0.5)
+    for model, made, w in ((online, run, mean), (batch, steps, steps.w)):
+        stored = np.append(model.intercept_, model.coef_) if fit_intercept else model.coef_[0]
+        assert np.array_equal(stored, w)
+        assert model.converged_ == made.converged == (max_iter == 1000)
+    assert np.array_equal(online.mistakes_, run.mistakes)
+    assert np.array_equal(online.mistake_counts_, mistake_counts(run, len(y)))
+    assert online.n_iter_ == len(run.mistakes)
+    assert np.array_equal(batch.criterion_, steps.criterion)
+    assert batch.n_iter_ == len(steps.criterion) - 1
+
+    def cubic(P, Q):
+        return (1 + P @ Q.T) ** 3
+
+    for kernel in (None, cubic):
+        model = KernelPerceptron(kernel, **asked).fit(X, y)
+        K = fit_intercept + (X @ X.T if kernel is None else kernel(X, X))
+        run = kernel_perceptron(K, y, max_epochs=max_iter)
+        assert np.array_equal(model.support_, np.flatnonzero(run.alpha))
+        assert np.array_equal(model.dual_coef_, (run.alpha * y)[model.support_])
+        assert np.array_equal(model.support_vectors_, X[model.support_])
+        assert np.array_equal(model.mistakes_, run.mistakes)
+        assert (model.n_iter_, model.converged_) == (len(run.mistakes), run.converged)
+        assert model.decision_function(X) == pytest.approx(run.f)
+
+
+def test_an_offset_is_sought_unless_it_is_not_wanted():
+    assert is_separable([[1.0], [2.0]], [-1, 1])
+    assert not is_separable([[1.0], [2.0]], [-1, 1], intercept=False)
+    assert kernel_perceptron(np.eye(2), [1, -1]).converged
+
+
+def test_the_kernel_perceptron_ends_after_a_thousand_passes():
+    run = kernel_perceptron(1 + CORNERS @ CORNERS.T, XOR)
+    assert (len(run.mistakes), run.converged) == (1000, False)
+
+
+def test_classes_weigh_as_they_are_told_and_shuffling_is_asked_for():
+    X, y = integer_sample(22, n=30)
+    weights = np.where(y > 0, 3.0, 0.5)
+    by_class = BatchPerceptron(class_weight={1: 3.0, -1: 0.5}).fit(X, y)
+    by_row = BatchPerceptron().fit(X, y, sample_weight=weights)
+    scaled = batch_perceptron(weights[:, None] * add_intercept(X), y)
+    for model in (by_class, by_row):
+        assert np.array_equal(np.append(model.intercept_, model.coef_), scaled.w)
+    assert not np.array_equal(scaled.w, batch_perceptron(add_intercept(X), y).w)
+    fixed = Perceptron(random_state=0).fit(X, y)
+    assert np.array_equal(fixed.coef_[0], perceptron(add_intercept(X), y).w[1:])

@@ -6,6 +6,7 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 import sympy
+from scipy.stats import dirichlet
 
 from mllib.course.datasets import berkeley
 from mllib.probability import (
@@ -642,3 +643,27 @@ def test_numbers_beyond_the_policy_are_refused_or_do_not_matter():
         assert gaussian_pdf(1e200, 0.0, 1.0) == 0.0
         with pytest.raises(ValueError, match="between 1e-150 and 1e150"):
             variance([0.0, 1e200])
+
+
+@pytest.mark.parametrize(("gap", "independent"), [(2e-11, True), (8e-11, True), (2e-10, False)])
+def test_a_gap_of_a_tenth_of_a_billionth_counts_as_rounding(gap, independent):
+    assert (
+        is_conditionally_independent(
+            np.full((2, 2), 0.25) + gap * np.array([[1, -1], [-1, 1]]), 0, 1
+        )
+        is independent
+    )
+
+
+def test_the_dirichlet_density_of_three_and_four_categories_is_scipys():
+    rng = np.random.default_rng(0)
+    for alpha in ([0.5, 2.0, 4.5], [3.0, 1.0, 0.2, 7.0]):
+        P = rng.dirichlet(np.ones(len(alpha)), size=5)
+        expected = [dirichlet.logpdf(p, alpha) for p in P]
+        assert dirichlet_log_density(P, alpha) == pytest.approx(expected)
+
+
+def test_the_smallest_eigenvalue_of_a_singular_covariance_is_told_as_zero():
+    for cov, told in ((np.ones((3, 3)), "0"), (np.diag([1.0, 1.0, -1e-3]), "-0.001")):
+        with pytest.raises(ValueError, match=f"its smallest eigenvalue is {told}:"):
+            gaussian_log_density(np.zeros(3), np.zeros(3), cov)

@@ -646,3 +646,77 @@ def test_targets_or_penalties_near_the_ends_of_float64_raise_no_foreign_error():
         assert model.converged_
         assert np.allclose(model.coef_ / unit, w)
     assert not Lasso(1e300).fit(X * 1e-8, y).coef_.any()
+
+
+def test_a_descent_tells_every_pass_and_ends_by_its_tolerance():
+    X, y = problem_for_passes()
+    run = lasso(X, y, 3.0)
+    assert len(run.objective) == run.n_iter + 1
+    w = np.zeros(X.shape[1])
+    for value in run.objective[:6]:
+        assert value == pytest.approx(lasso_objective(w, X, y, 3.0))
+        w = lasso_pass(w, X, y, 3.0)
+    by_tolerance = {tol: lasso(X, y, 3.0, tol=tol).n_iter for tol in (1e-11, 1e-12, 1e-13)}
+    assert by_tolerance[1e-11] < run.n_iter == by_tolerance[1e-12] < by_tolerance[1e-13]
+    assert run.converged
+    early = lasso(X, y, 3.0, tol=0.1)
+    assert early.gap == pytest.approx(lasso_gap(early.w, X, y, 3.0))
+    assert early.gap > 0
+    start = lasso(X, y, 3.0, w0=run.w)
+    assert start.n_iter == 1
+    with pytest.warns(UserWarning, match="all 2 passes"):
+        short = lasso(X, y, 3.0, max_iter=2)
+    assert (short.n_iter, short.converged) == (2, False)
+
+
+def problem_for_passes():
+    rng = np.random.default_rng(8)
+    X = rng.standard_normal((30, 6)) + 2 * rng.standard_normal((30, 1))  # correlated: many passes
+    return X, X @ [3.0, -2.0, 0.0, 0.0, 1.0, 0.0] + rng.standard_normal(30)
+
+
+def lasso_pass(w, X, y, lam):
+    """Minimise along each coordinate once, by the parabola of the definition."""
+    w = w.copy()
+    for j, x in enumerate(X.T):
+        r = y - X @ w + x * w[j]
+        w[j] = soft_threshold(x @ r / (x @ x), lam / 2 / (x @ x))
+    return w
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_estimators_fit_the_sample_that_was_asked_for(intercept):
+    X, y = problem_for_passes()
+    X, y = X + 1.0, y + 4.0
+    Z, t = (X - X.mean(axis=0), y - y.mean()) if intercept else (X, y)
+    chunks = [(X[i::3], y[i::3]) for i in range(3)]
+    for model in (Ridge(2.0, intercept).fit(X, y), Ridge(2.0, intercept).fit_chunks(chunks)):
+        assert model.coef_ == pytest.approx(np.linalg.solve(Z.T @ Z + 2.0 * np.eye(6), Z.T @ t))
+        offset = (y - X @ model.coef_).mean() if intercept else 0.0
+        assert model.intercept_ == pytest.approx(offset)
+    model = Lasso(3.0, intercept).fit(X, y)
+    assert lasso_kkt(model.coef_, Z, t, 3.0) == pytest.approx(np.zeros(6), abs=1e-8)
+    assert model.intercept_ == pytest.approx((y - X @ model.coef_).mean() if intercept else 0.0)
+    assert model.n_iter_ == len(lars_path(Z, t, lam_min=3.0).lam)
+    assert model.converged_
+    high = 1.8 * np.abs(Z.T @ t).max()  # nine tenths of where all weights become 0
+    loose = Lasso(high, intercept, tol=0.9).fit(X, y)
+    assert not loose.coef_.any()
+    assert loose.gap_ == pytest.approx(lasso_gap(np.zeros(6), Z, t, high))
+    assert loose.gap_ > 0
+    assert Lasso(high, intercept).fit(X, y).coef_.any()
+
+
+def test_a_path_ends_where_it_is_asked_to():
+    X, y = problem_for_passes()
+    whole = lars_path(X, y)
+    assert (whole.lam[-1], whole.complete) == (0.0, True)
+    assert whole.W[-1] == pytest.approx(svd_solve(X, y))
+    with pytest.warns(UserWarning, match="all 3 kinks"):
+        short = lars_path(X, y, max_kinks=3)
+    assert not short.complete
+    assert np.allclose(short.lam, whole.lam[: len(short.lam)])
+    for lam, w, event in zip(whole.lam, whole.W, whole.entered):
+        assert lasso_kkt(w, X, y, lam) == pytest.approx(np.zeros(6), abs=1e-7)
+        if event is not None:
+            assert w[event if event >= 0 else ~event] == pytest.approx(0.0, abs=1e-9)

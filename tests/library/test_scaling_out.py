@@ -317,7 +317,7 @@ def at_once(parts):
 def test_data_larger_than_the_memory_are_fitted():
     parts = [SimulatedChunk(i, 20_000, W) for i in range(60)]  # 38 MB
     limit = 12 * 2**20
-    if sys.platform != "linux":
+    if sys.platform != "linux" or not hasattr(os, "fork"):
         with pytest.raises(OSError, match="Linux"):
             run_limited(partial(at_once, parts), limit)
         return
@@ -382,3 +382,17 @@ def test_rounds_are_counted_exactly_for_any_number_of_machines():
 
 def test_the_fewest_workers_are_one():
     assert best_workers(1e-320, merge=1e300) == (1, 1.0)
+
+
+def test_the_work_of_rows_merges_and_the_serial_part_add_up():
+    parts = {"row": 3.0, "merge": 10.0, "serial": 500.0}
+    assert reduction_work(1000, 8, **parts) == 3 * 125 + 10 * 3 + 500
+    assert reduction_work(1000, 8, **parts, tree=False) == 3 * 125 + 10 * 7 + 500
+    alone = {name: reduction_work(1000, 8, **{name: value}) for name, value in parts.items()}
+    assert alone == {"row": 3 * 125 + 3, "merge": 125 + 10 * 3, "serial": 125 + 3 + 500}
+
+
+def test_the_noise_of_a_simulated_chunk_has_the_deviation_that_is_asked():
+    for options, deviation in (({}, 1.0), ({"noise": 0.1}, 0.1), ({"noise": 7.0}, 7.0)):
+        X, y = SimulatedChunk(3, 4000, W, **options)()
+        assert np.std(y - X @ W) == pytest.approx(deviation, rel=0.05)

@@ -71,7 +71,7 @@ def built(tmp_path_factory):
     (tree / "build" / "lib" / "mllib" / "stale.py").write_text("raise SystemExit\n")
     with tarfile.open(build(tools, tree, "build_sdist")) as packed:
         packed.extractall(place, filter="data")
-    source = next(place.glob("mllib-*"))
+    source = next(place.glob("ml_you_can_check-*"))
     return source, build(tools, source, "build_wheel")
 
 
@@ -149,7 +149,7 @@ def test_what_the_book_needs_is_named_with_the_extra_that_installs_it(clean, cod
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("ModuleNotFoundError")
     assert missing in last
-    assert "pip install 'mllib[book]'" in last
+    assert "pip install 'ml-you-can-check[book]'" in last
 
 
 def test_the_tests_of_the_source_distribution_run(built):

@@ -1,6 +1,5 @@
 """One site, one server and one browser for all tests of the built site."""
 
-import shutil
 import subprocess
 import sys
 
@@ -9,10 +8,11 @@ from contents import PATIENCE, ROOT, SITE
 from playwright.sync_api import expect, sync_playwright
 from serving import served
 
-#: The shell opens no windows, which saves a third of the time.
-CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+sys.path.insert(0, str(ROOT))
+
+from _ext.web import browser as browsers
+
 expect.set_options(timeout=PATIENCE)
-OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -32,8 +32,9 @@ def address():
 @pytest.fixture(scope="session")
 def browser():
     """Start the browser once."""
+    path = browsers.find()
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
+        running = playwright.chromium.launch(executable_path=path, args=browsers.OPTIONS)
         yield running
         running.close()
 

@@ -97,6 +97,12 @@
         [way.href, way.download] = thing.save();
         way.click();
       }));
+    const report = document.querySelector(".page-foot .report");
+    if (report) {
+      const form = new URL(report.href);
+      if (form.searchParams.has("where")) form.searchParams.set("where", `${thing.title} (${thing.id})`);
+      menu.append(act("Report a slip here", () => window.open(form.href, "_blank", "noopener")));
+    }
     button.after(menu);
     button.setAttribute("aria-expanded", "true");
     menu.firstElementChild.focus({preventScroll: true});
