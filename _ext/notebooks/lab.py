@@ -21,7 +21,6 @@ import yaml
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from _ext.build import site
-from _ext.notebooks.rendered import ABOUT
 
 LAB = site.ROOT / "lab"
 #: The settings of this JupyterLab, whatever those of the user are: no news, and the plain renderer
@@ -44,11 +43,11 @@ def contents():
         found = [name for name in found if (site.SITE / "_sources/chapters" / name).exists()]
         lines += [f"## {part['caption']}"] if found else []
         for name in found:
-            first = nbformat.read(site.SITE / "_sources/chapters" / name, as_version=4).cells[0]
-            title = re.search(r"(?m)^# (.*)", first.source)[1]
+            notebook = nbformat.read(site.SITE / "_sources/chapters" / name, as_version=4)
+            title = re.search(r"(?m)^# (.*)", notebook.cells[0].source)[1]
             lines.append(f"- [{title}]({name})")
-    cell = nbformat.v4.new_markdown_cell("\n\n".join(lines), id="contents")
-    return nbformat.writes(nbformat.v4.new_notebook(cells=[cell], metadata=ABOUT))
+    notebook.cells = [nbformat.v4.new_markdown_cell("\n\n".join(lines), id="contents")]
+    return nbformat.writes(notebook)
 
 
 def hand_out():
