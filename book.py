@@ -168,9 +168,9 @@ def setup():
 
 
 @word("build")
-def book():
-    """Build the site into _build/html"""
-    run_python("_ext/build/site.py")
+def book(course=""):
+    """Build the site into _build/html (COURSE=six-weeks.yml: of these chapters alone)"""
+    run_python("_ext/build/site.py", *options(course=course))
 
 
 @word("build")
@@ -187,11 +187,19 @@ def live(port="8000"):
 
 
 @word("build", "pdf")
-def pdf():
-    """Print the whole book into _build/book.pdf, and offer it on the site"""
+def pdf(chapter="", solutions="", code=""):
+    """Print the book into _build/book.pdf, or one CHAPTER= (SOLUTIONS=no CODE=yes)"""
     book()
-    run_python("_ext/pdf/book.py")
+    run_python("_ext/pdf/book.py", *options(chapter=chapter, solutions=solutions, code=code))
+    if not chapter:
+        book()
+
+
+@word("build")
+def slides(chapter="perceptron"):
+    """Make slides of a chapter: statements, figures, verdicts (CHAPTER=perceptron)"""
     book()
+    run_python("_ext/pdf/slides.py", "--chapter", chapter)
 
 
 @word("run")
@@ -200,14 +208,10 @@ def run(chapter="all"):
     run_python("_ext/build/notebooks.py", chapter)
 
 
-@word("lab")
+@word("build", "lab")
 def lab():
-    """Open the notebooks in JupyterLab"""
-    custom = VENV / "jupyter" / "custom"
-    custom.mkdir(parents=True, exist_ok=True)
-    shutil.copy(ROOT / "_ext" / "build" / "lab.css", custom / "custom.css")
-    command = ["-m", "jupyterlab", "--custom-css", "--LabApp.news_url=None", "chapters"]
-    run_python(*command, JUPYTER_CONFIG_DIR=str(custom.parent))
+    """Open the notebooks in JupyterLab, as their pages have them"""
+    run_python("_ext/notebooks/lab.py")
 
 
 @word("test")

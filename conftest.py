@@ -17,7 +17,7 @@ if os.environ.get("BARE") and hasattr(os, "fork"):  # tools/anywhere.py: as wher
     multiprocessing.set_forkserver_preload(["mllib.model_selection"])
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # scikit-learn's checks ask for it; set before scipy
 
-from compare import compare_by_meaning  # noqa: E402
+from compare import compare_by_meaning
 
 
 def pytest_collectstart(collector):

@@ -6,10 +6,12 @@ The notebooks of the site are handed out into ``lab/``, with a table of contents
 notebook that the reader has changed since is left alone; delete it to get a fresh one.
 """
 
+import contextlib
 import hashlib
 import json
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -19,7 +21,6 @@ import yaml
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from _ext.build import site
-from _ext.notebooks.rendered import ABOUT
 
 LAB = site.ROOT / "lab"
 #: The settings of this JupyterLab, whatever those of the user are: no news, and the plain renderer
@@ -42,17 +43,17 @@ def contents():
         found = [name for name in found if (site.SITE / "_sources/chapters" / name).exists()]
         lines += [f"## {part['caption']}"] if found else []
         for name in found:
-            first = nbformat.read(site.SITE / "_sources/chapters" / name, as_version=4).cells[0]
-            title = re.search(r"(?m)^# (.*)", first.source)[1]
+            notebook = nbformat.read(site.SITE / "_sources/chapters" / name, as_version=4)
+            title = re.search(r"(?m)^# (.*)", notebook.cells[0].source)[1]
             lines.append(f"- [{title}]({name})")
-    cell = nbformat.v4.new_markdown_cell("\n\n".join(lines), id="contents")
-    return nbformat.writes(nbformat.v4.new_notebook(cells=[cell], metadata=ABOUT))
+    notebook.cells = [nbformat.v4.new_markdown_cell("\n\n".join(lines), id="contents")]
+    return nbformat.writes(notebook)
 
 
 def hand_out():
     """Write the notebooks into ``lab/``; one that was changed there stays as it is."""
     given = LAB / ".handed-out.json"
-    before = json.loads(given.read_text()) if given.exists() else {}
+    before = json.loads(given.read_text(encoding="utf-8")) if given.exists() else {}
     folder = site.SITE / "_sources/chapters"
     texts = {"contents.ipynb": contents()}
     texts |= {
@@ -67,7 +68,7 @@ def hand_out():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         before[name] = _mark(text)
-    given.write_text(json.dumps(before))
+    given.write_text(json.dumps(before), encoding="utf-8")
 
 
 def _mark(text):
@@ -75,7 +76,7 @@ def _mark(text):
 
 
 def main(options):
-    """Build what is missing, hand the notebooks out, and become JupyterLab."""
+    """Build what is missing, hand the notebooks out, and run JupyterLab."""
     if not site.build():
         sys.exit(1)
     hand_out()
@@ -86,7 +87,8 @@ def main(options):
         path.write_text(json.dumps(settings))
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={LAB}"]
     command += ["--LabApp.default_url=/lab/tree/contents.ipynb", *options]
-    os.execve(command[0], command, os.environ | {"JUPYTER_CONFIG_DIR": str(home)})
+    with contextlib.suppress(KeyboardInterrupt):
+        subprocess.run(command, env=os.environ | {"JUPYTER_CONFIG_DIR": str(home)}, check=False)
 
 
 if __name__ == "__main__":

@@ -25,18 +25,8 @@ from _ext.pages import formulas, players
 from _ext.registers import code, notes
 
 #: What a kernel of this Python says of itself: a notebook that says the same is not marked unsaved.
-ABOUT = {
-    "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
-    "language_info": {
-        "codemirror_mode": {"name": "ipython", "version": 3},
-        "file_extension": ".py",
-        "mimetype": "text/x-python",
-        "name": "python",
-        "nbconvert_exporter": "python",
-        "pygments_lexer": "ipython3",
-        "version": ".".join(map(str, sys.version_info[:3])),
-    },
-}
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+VERSION = ".".join(map(str, sys.version_info[:3]))
 #: What stands on both sides of an inline node.
 AROUND = {"emphasis": "*", "strong": "**", "caption": "", "inline": ""}
 
@@ -60,7 +50,9 @@ class Rendered:
         self.blocks(doctree)
         self.flush()
         name_cells(self.cells)
-        self.notebook = nbformat.v4.new_notebook(cells=self.cells, metadata=ABOUT)
+        language = {**self.given.metadata.language_info, "version": VERSION}
+        about = {"kernelspec": KERNEL, "language_info": language}
+        self.notebook = nbformat.v4.new_notebook(cells=self.cells, metadata=about)
 
     # -- cells -------------------------------------------------------------------------------------
 
@@ -129,8 +121,6 @@ class Rendered:
         elif kind == "caption":
             number = self.number("figure", node.parent["ids"])
             self.lines.append(f"{self.anchors(node.parent)}*Figure {number}.* {self.text(node)}")
-        elif kind == "field_list":
-            self.blocks(node)
         elif isinstance(node, nodes.TextElement):
             self.lines.append(self.anchors(node) + self.text(node))
         elif isinstance(node, nodes.target):

@@ -233,9 +233,9 @@ def _sides(verdict, text, number, cases):
         spread = np.broadcast_arrays(*values)
         if spread[0].shape == cases.shape:
             place = tuple(np.argwhere(~cases)[0])
-            said = (
-                f"`{ast.unparse(side)}` = {part[place]:.4g}" for side, part in zip(sides, spread)
-            )
+            values = [part[place] for part in spread]
+            told = (f"{v:.4g}" if isinstance(v, np.inexact) else str(v) for v in values)
+            said = (f"`{ast.unparse(side)}` = {v}" for side, v in zip(sides, told))
             return f": {', '.join(said)}"
     return ""
 

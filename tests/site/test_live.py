@@ -41,11 +41,6 @@ def live():
     server.wait(20)
 
 
-def output(tab, claim):
-    """Return what stands under a claim."""
-    return tab.locator(f"#claim-{claim} .cell_output").inner_text()
-
-
 def published(claim):
     """Return the lines of plain text that a claim displayed when the chapter was last run."""
     notebook = (ROOT / PERCEPTRON).with_suffix(".ipynb").read_text(encoding="utf-8")
@@ -78,23 +73,27 @@ def test_a_claim_is_edited_and_run_on_the_page(live, new_tab):
     tab.get_by_role("button", name="Edit and run the code of this page").click()
     tab.locator(".live-bar", has_text="Ready").wait_for()
     cell = tab.locator(f"#claim-{claim}")
-    cell.locator(".live-run").click()
+    cell.locator(".code-fold summary").click()
+    cell.locator(".live-run").first.click()
+    cell.locator(".code-fold summary").click()
     cell.locator("xpath=self::*[contains(@class, 'live-ran')]").wait_for()
-    again = output(tab, claim)
-    lines = published(claim)
-    assert [line.split()[0] for line in lines] == [claim, "holds", "contrast"]
-    assert [line.strip() for line in again.splitlines() if line.strip()] == lines
+    card = cell.locator(".verdict-card")
+    expect(card.locator(".verdict")).to_have_text(["holds", "contrast"])
+    assert [line.split()[0] for line in published(claim)] == [claim, "holds", "contrast"]
+    assert card.locator(".katex").count() == 4
+    assert tab.locator(".code-fold[open], .solution[open]").count() == 0  # the reading view stays
 
+    tab.locator(f"#claim-{claim} summary").click()
     cell.locator(".CodeMirror").evaluate(
         "e => e.CodeMirror.setValue(e.CodeMirror.getValue().replace('[1], -500', '[1], -700'))"
     )
-    cell.locator(".live-run").click()
+    cell.locator(".live-run").first.click()
     tab.locator(".live-bar", has_text="ended in an error").wait_for()
-    assert re.fullmatch(
-        r"ClaimFailure: perceptron-threshold-example \[holds\] .*: 200 of 5001 cases fail, "
-        r"the first at \[\d+\]\.",
-        output(tab, claim).strip(),
-    )
+    expect(cell.locator(".verdict-card.fails .verdict")).to_have_text(["holds: fails", "contrast"])
+    said = cell.locator(".verdict-card.fails .verdict-text").first
+    expect(said).to_contain_text("200 of 5001 cases fail, the first at [")
+    expect(said).to_contain_text("fires = False, thousandths > 500 = True")
+    assert said.evaluate("e => e.scrollWidth <= e.parentElement.clientWidth")
     assert not foreign
     assert len(hosts) == 2
     assert not errors
@@ -126,7 +125,7 @@ def run_cell(tab, number, code):
     """Put code into a cell of the page, run it, and return where its output stands."""
     cell = tab.locator(".cell").nth(number - 1)
     cell.locator(".CodeMirror").evaluate("(e, code) => e.CodeMirror.setValue(code)", code)
-    cell.locator(".live-run").click()
+    cell.locator(".live-run").first.click()
     return cell.locator(".cell_output")
 
 
@@ -149,15 +148,33 @@ def test_each_page_has_a_session_that_restarts_and_runs_whole(live, new_tab):
     started(one, f"{live}/{PERCEPTRON}")
     one.get_by_role("button", name="Run all").click()
     one.locator(".live-bar", has_text=re.compile(r"All \d+ cells ran")).wait_for()
-    assert one.locator(".cell.live-ran").count() == one.locator(".live-run").count() > 20
+    ran = int(re.search(r"All (\d+) cells", one.locator(".live-bar").inner_text())[1])
+    own = one.locator(".live-own").count()
+    assert own == 5
+    assert one.locator(".cell.live-ran").count() == ran > 20
     shown = one.locator("#claim-perceptron-mistake-bound .cell_output")
     expect(shown).to_contain_text("holds")
     ink, ground = shown.evaluate(
-        "(e) => [getComputedStyle(e.querySelector('pre')), getComputedStyle(document.body)]"
+        "(e) => [e.querySelector('.verdict-text'), document.body].map((p) => getComputedStyle(p))"
         ".map((style, i) => i ? style.backgroundColor : style.color)"
     )
     assert min(map(int, re.findall(r"\d+", ink)[:3])) > 180
     assert max(map(int, re.findall(r"\d+", ground)[:3])) < 60
+
+
+def test_a_cell_of_ones_own_is_run_kept_over_a_reload_and_put_back(live, new_tab):
+    tab = started(new_tab(), f"{live}/{PERCEPTRON}")
+    own = tab.locator(".live-own").first
+    editor = own.locator(".CodeMirror")
+    editor.evaluate("e => e.CodeMirror.setValue('print(6 * 7)')")
+    own.get_by_role("button", name=re.compile("^Run cell")).click()
+    expect(own.locator(".cell_output")).to_contain_text("42", timeout=120_000)
+    tab.reload()
+    started(tab, f"{live}/{PERCEPTRON}")
+    assert editor.evaluate("e => e.CodeMirror.getValue()") == "print(6 * 7)"
+    tab.get_by_role("button", name="Put back").click()
+    assert "Exercise 14.1: your own cell" in editor.evaluate("e => e.CodeMirror.getValue()")
+    assert tab.get_by_role("button", name="Put back").count() == 0
 
 
 def test_the_kernel_answers_to_nobody_else(live):
