@@ -390,7 +390,8 @@ class SimulatedChunk:
             if not always:
                 open(self.fault, "x").close()
             os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))  # not on Windows
-        rng = np.random.default_rng([self.seed, self.number])
+        # its own bits, so that every process makes the same rows, whoever moves default_rng
+        rng = np.random.Generator(np.random.PCG64([self.seed, self.number]))
         X = rng.standard_normal((self.rows, len(self.w)))
         return X, X @ self.w + self.noise * rng.standard_normal(self.rows)
 
