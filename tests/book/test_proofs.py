@@ -22,6 +22,7 @@ UNIT = {"p": ("0", "1")}
         on_box(lambda g: exp(-2 * g * g) - sqrt(1 - 4 * g * g), {"g": ("1/100", "1/2")}),
         on_box(lambda p, q: log(1 + p + q) + 1 - p * q, {"p": ("0", "1"), "q": ("-1/2", "1")}),
         on_box(lambda p: exp(-p * p / 2) - 2 * (1 - Phi(p)), {"p": ("1/100", "8")}),
+        on_box(lambda p: 2 / (p + 1) - sqrt(p) + p, {"p": ("0", "1000")}),
         identity((a + b) ** 2 / (a + b), a + b),
         identity(sympy.Matrix([[a, b], [b, a]]).det(), (a - b) * (a + b)),
         identity([[a, 1], [b, 2]], sympy.Matrix([[a, 1], [b, 2]])),
@@ -41,6 +42,7 @@ def test_what_is_true_is_proved(certificate):
         (on_box(lambda p: p * (1 - p) + exp(-20 * p) - 1, UNIT), "p = 1/2"),
         (identity((a + b) ** 2, a**2 + b**2), "a = 1, b = 2"),
         (identity([a, b], [a, a]), "a = 1, b = 2"),
+        (identity(b, a + 1), "a = 1, b = 4"),
     ],
 )
 def test_what_is_false_is_refuted_at_a_point(certificate, point):
