@@ -103,12 +103,17 @@ def number(count):
 
 
 def tally(verdicts, caught=0):
-    """Return in words how many checks were run and, if any, how many planted faults caught."""
-    checks = sum(verdict.checks for verdict in verdicts)
-    words = f"{number(checks)} checks were run" if checks > 1 else "this cell was run"
+    """Return in words what was proved, how many checks were run, how many planted faults caught."""
+    proved = sum(verdict.kind == "proves" for verdict in verdicts)
+    checks = sum(v.checks for v in verdicts if v.kind not in ("proves", "refuted"))
+    parts = [f"{proved} proved for all values"] if proved else []
+    if checks > 1:
+        parts.append(f"{number(checks)} checks were run")
+    elif not proved:
+        parts.append("this cell was run")
     if caught:
-        words += f", {caught} planted {'fault' if caught == 1 else 'faults'} caught"
-    return words
+        parts.append(f"{caught} planted {'fault' if caught == 1 else 'faults'} caught")
+    return ", ".join(parts)
 
 
 class folded(nodes.Element):

@@ -399,6 +399,9 @@ def test_planted_faults_that_a_claim_caught_are_told_where_they_are_counted(proj
 def test_the_tally_in_words(checks, caught, words):
     shown = [verdicts.Verdict("holds", "x", count) for count in checks]
     assert verdicts.tally(shown, caught) == words
+    proved = [verdicts.Verdict("proves", "x"), verdicts.Verdict("refuted", "y")]
+    assert verdicts.tally(proved) == "1 proved for all values"
+    assert verdicts.tally([*proved, *shown, *shown]).startswith("1 proved for all values, ")
 
 
 def test_names_of_the_library_are_followed_through_imports():
