@@ -222,7 +222,9 @@ def write_search(app, error):
     pages.sort(key=lambda name: name.count("/") < 2)  # chapters come first
     listed = [[app.env.titles[name].astext(), app.builder.get_target_uri(name)] for name in pages]
     letters = defaultdict(dict)
-    for word, holding in app.builder.indexer._mapping.items():
+    indexed, titled = app.builder.indexer._mapping, app.builder.indexer._title_mapping
+    for word in {*indexed, *titled}:
+        holding = indexed.get(word, set()) | titled.get(word, set())
         found = sorted(pages.index(name) for name in holding if name in pages)
         letters[word[0] if "a" <= word[:1] <= "z" else "0"][word] = found
     folder = Path(app.outdir, "searchwords")

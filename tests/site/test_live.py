@@ -80,7 +80,7 @@ def test_a_claim_is_edited_and_run_on_the_page(live, new_tab):
     card = cell.locator(".verdict-card")
     expect(card.locator(".verdict")).to_have_text(["holds", "contrast"])
     assert [line.split()[0] for line in published(claim)] == [claim, "holds", "contrast"]
-    assert card.locator(".katex").count() == 4
+    assert card.locator(".katex").count() == 5
     assert tab.locator(".code-fold[open], .solution[open]").count() == 0  # the reading view stays
 
     tab.locator(f"#claim-{claim} summary").click()
@@ -124,6 +124,7 @@ def started(tab, address):
 def run_cell(tab, number, code):
     """Put code into a cell of the page, run it, and return where its output stands."""
     cell = tab.locator(".cell").nth(number - 1)
+    cell.locator("details").evaluate_all("folds => folds.forEach((fold) => { fold.open = true; })")
     cell.locator(".CodeMirror").evaluate("(e, code) => e.CodeMirror.setValue(code)", code)
     cell.locator(".live-run").first.click()
     return cell.locator(".cell_output")
