@@ -165,7 +165,7 @@ def weighted():
             yield estimator
 
 
-@pytest.mark.parametrize("estimator", weighted(), ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("estimator", list(weighted()), ids=lambda kind: kind.__name__)
 def test_a_weight_counts_a_row_that_often(estimator):
     X, y = data(estimator)
     weights = np.random.default_rng(1).integers(0, 4, 60)

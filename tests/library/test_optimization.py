@@ -883,7 +883,7 @@ def test_a_solved_programme_tells_value_gap_residuals_and_steps(seed):
     assert run.trace[-1] <= 1e-9 < run.trace[0]
     dual = dual_function(program, run.lam, run.nu)
     assert (dual.value, dual.x) == (pytest.approx(run.value), pytest.approx(run.x))
-    with pytest.warns(ConvergenceWarning, match="after 2 steps"):
+    with pytest.warns(UserWarning, match="after 2 steps"):
         rough = solve_qp(P, q, G, c, A, b, max_iter=2, tol=1e-15)
     assert (rough.n_iter, rough.converged) == (2, False)
     off = kkt_residuals(program, run.x + 0.1, run.lam - 0.5, run.nu)
