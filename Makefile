@@ -2,8 +2,8 @@
 # book.py, which does the same where there is no make; settings are passed on (PORT=8001).
 
 PYTHON ?= python3
-WORDS := help setup book serve live pdf slides run new-chapter lab test anywhere reseed mutants bench \
-  release pins upgrade clean
+WORDS := help setup book serve live pdf slides run lab workbook assignment grade test anywhere \
+  reseed mutants bench new-chapter release pins upgrade clean
 
 .PHONY: $(WORDS)
 $(WORDS):

@@ -214,6 +214,24 @@ def lab():
     run_python("_ext/notebooks/lab.py")
 
 
+@word("run")
+def workbook(chapter="perceptron", to="."):
+    """Write a chapter as a workbook, with what you are to write left empty (CHAPTER= TO=)"""
+    run_python("-m", "mllib.course.workbook", chapter, to)
+
+
+@word("run", "grading")
+def assignment(chapters="perceptron", to="course"):
+    """Write assignments in the format of nbgrader (CHAPTERS="perceptron boosting" TO=)"""
+    run_python("-m", "mllib.course.assignment", chapters, to)
+
+
+@word("run")
+def grade(folder="course"):
+    """Grade what was handed in, into grades.csv and a page for each student (FOLDER=)"""
+    run_python("-m", "mllib.course.assignment", "--grade", folder)
+
+
 @word("test")
 def test(gate="", slowest=""):
     """Run every gate; ends with one line for each (GATE=library, SLOWEST=10)"""

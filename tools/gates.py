@@ -36,6 +36,7 @@ STAGES = [
         ("lint", [PYTHON, "-m", "ruff", "check", "."], {}),
         ("format", [PYTHON, "-m", "ruff", "format", "--check", "."], {}),
         ("book", [*PYTEST, "tests/book"], {}),
+        ("grading", [*PYTEST, "tests/course"], {}),
         ("package", [*PYTEST, "-rs", "tests/project"], {}),
         ("site without a warning", [PYTHON, "_ext/build/site.py"], {}),
     ],

@@ -65,7 +65,7 @@ def built(tmp_path_factory):
         shutil.copy(ROOT / name, tree)
     shutil.copy(ROOT / "conftest.py", tree)
     ignore = shutil.ignore_patterns("__pycache__", "*.pyc")
-    for name in ("mllib", "tests", "tools"):
+    for name in ("chapters", "mllib", "tests", "tools"):
         shutil.copytree(ROOT / name, tree / name, ignore=ignore)
     (tree / "build" / "lib" / "mllib").mkdir(parents=True)  # what an older build may have left
     (tree / "build" / "lib" / "mllib" / "stale.py").write_text("raise SystemExit\n")
@@ -108,7 +108,9 @@ def test_the_wheel_holds_the_library_and_nothing_else(built):
     ours = {name for name in names if not name.split("/")[0].endswith(".dist-info")}
     source = {str(path.relative_to(ROOT)) for path in (ROOT / "mllib").rglob("*.py")}
     data = {str(path.relative_to(ROOT)) for path in (ROOT / "mllib").rglob("*.csv")}
-    assert ours == source | data | {"mllib/course/book.mplstyle"}
+    texts = {f"mllib/{path.relative_to(ROOT)}" for path in (ROOT / "chapters").glob("*/*.md")}
+    texts -= {name for name in texts if "/slips/" in name}
+    assert ours == source | data | texts | {"mllib/course/book.mplstyle"}
     about = next(name for name in names if name.endswith("METADATA"))
     about = message_from_string(zipfile.ZipFile(built[1]).read(about).decode())
     assert set(about.get_all("Provides-Extra")) == {"fast", "cluster", "book", "test"}

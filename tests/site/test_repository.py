@@ -184,7 +184,9 @@ def test_the_library_can_be_installed_from_the_repository_alone():
     import tomllib
 
     about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert about["tool"]["setuptools"]["packages"]["find"]["include"] == ["mllib", "mllib.*"]
+    folders = {path.parent.relative_to(ROOT) for path in (ROOT / "mllib").rglob("__init__.py")}
+    packages = {".".join(folder.parts) for folder in folders} | {"mllib.chapters"}
+    assert set(about["tool"]["setuptools"]["packages"]) == packages
     carried = about["tool"]["setuptools"]["package-data"]["mllib.course"]
     listed = {path for pattern in carried for path in (ROOT / "mllib/course").glob(pattern)}
     files = {p for p in (ROOT / "mllib").rglob("*") if p.is_file() and "__pycache__" not in p.parts}
