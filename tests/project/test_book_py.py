@@ -58,7 +58,7 @@ def test_a_word_alone_is_the_first_setting():
     with pytest.raises(SystemExit, match="CHAPTER="):
         book.settings_of(function, ["PORT=1"])
     with pytest.raises(SystemExit, match="no settings"):
-        book.settings_of(book.WORDS["book"][0], ["perceptron"])
+        book.settings_of(book.WORDS["setup"][0], ["perceptron"])
 
 
 def test_make_passes_on_what_is_written(tmp_path):
