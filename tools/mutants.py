@@ -26,7 +26,7 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
-os.environ |= {"SCIPY_ARRAY_API": "1", "MPLBACKEND": "Agg"}
+os.environ["SCIPY_ARRAY_API"] = "1"
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
@@ -242,6 +242,7 @@ def publish(slug, group, rows):
 
 def main():
     """Audit the chapters that are asked for."""
+    os.environ["MPLBACKEND"] = "Agg"
     if not hasattr(os, "fork"):
         sys.exit("Faults are planted in forks, which Linux and macOS have: use WSL on Windows.")
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])

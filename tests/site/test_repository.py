@@ -149,6 +149,8 @@ def test_binder_has_what_the_notebooks_import():
     packages = {
         "matplotlib_inline": None,
         "sklearn": "scikit-learn",
+        "z3": "z3-solver",
+        "flint": "python-flint",
         "mllib": None,
         "IPython": None,
         "threadpoolctl": "scikit-learn",  # which brings it
