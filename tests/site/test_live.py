@@ -145,6 +145,7 @@ def test_each_page_has_a_session_that_restarts_and_runs_whole(live, new_tab):
     faults = ".violations.flatMap((rule) => rule.nodes.map((node) => node.failureSummary)))()"
     assert one.evaluate(outputs + faults) == []
 
+    one.get_by_role("button", name="Put back").click()  # what was written is kept over a reload
     one.reload()
     started(one, f"{live}/{PERCEPTRON}")
     one.get_by_role("button", name="Run all").click()
