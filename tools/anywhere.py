@@ -34,9 +34,10 @@ OLDEST = {"NPY_DISABLE_CPU_FEATURES": " ".join(USED)} if USED else {}
 if platform.machine() in ("x86_64", "AMD64"):
     OLDEST["OPENBLAS_CORETYPE"] = "Prescott"
     OLDEST["GLIBC_TUNABLES"] = "glibc.cpu.hwcaps=" + ",".join(f"-{name}" for name in OFF)
-#: BARE: the tests also do without fork, resource and alarms, which Windows lacks (conftest.py).
+#: BARE: the tests do without fork, resource and alarms, which Windows lacks (conftest.py).
 VARIANTS = {
-    "none": OLDEST | {"BARE": "1"},
+    "none": OLDEST,
+    "bare": {"BARE": "1"},
     "threads": {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"},
     "hash": {"PYTHONHASHSEED": "1"},
     "here": {},

@@ -53,7 +53,7 @@ STAGES = [
         (
             "loops as plain Python",
             [*PYTEST, "-k", LONG, *(f"tests/library/test_{p.stem}.py" for p in LOOPS)],
-            {"NUMBA_DISABLE_JIT": "1"},
+            {"NUMBA_DISABLE_JIT": "1", "BARE": "1"},  # and without what Windows lacks: conftest.py
         ),
     ],
     [(BROWSER, [*PYTEST, "-n", "3", "--dist", "loadscope", "tests/site"], {})],
