@@ -347,7 +347,7 @@ def polynomial_evidence(theta, X, y, r=3, c=1.0):
 def _scaled_evidence(k, by_ell, signal, noise, y):
     """Return evidence and slopes of C = signal k + noise I; by_ell is the slope of k by log ell."""
     fit = _fit(signal * k, y, noise)
-    slopes = evidence_slopes(fit, [signal * by_ell, signal * k])
+    slopes = signal * evidence_slopes(fit, [by_ell, k])
     by_noise = 0.5 * (y @ fit.alpha - len(y)) - slopes[1]  # as alpha^T C alpha = y^T alpha
     return fit.evidence, np.append(slopes, by_noise)
 

@@ -34,6 +34,8 @@ __all__ = [
     "class_factors",
 ]
 
+_BLOCK = 2**15  # entries that are checked at a time, while they are in the cache
+
 
 def as_array(a, name):
     """Return ``a`` as an array of any type; masks and nested lists of unequal lengths are refused.
@@ -165,18 +167,17 @@ def check_result(result, name):
 
 def check_size(X, name="X"):
     """Return X if it is finite and its squares neither overflow nor underflow, entry by entry."""
-    if X.size == 0:
-        return X
-    small = X < 1e-150
-    small &= X > -1e-150
-    inside = X.max() <= 1e150 and X.min() >= -1e150  # not so for NaN
-    if not inside or (small.any() and X[small].any()):
-        _check_finite(X, name)
-        bad = (np.abs(X) > 1e150) | (small & (X != 0))
-        raise ValueError(
-            f"{name} holds {X[bad].flat[0]:.3g}, but entries must be 0 or between 1e-150 and 1e150 "
-            f"in size: divide by a unit."
-        )
+    entries = X.ravel(order="K")
+    for start in range(0, entries.size, _BLOCK):
+        size = np.abs(entries[start : start + _BLOCK])
+        # NaN is not below the upper end either; the lower end is looked at only where it matters.
+        if not size.max() <= 1e150 or (size.min() < 1e-150 and size[size < 1e-150].any()):
+            _check_finite(X, name)
+            bad = (size > 1e150) | ((size < 1e-150) & (size > 0))
+            raise ValueError(
+                f"{name} holds {entries[start : start + _BLOCK][bad][0]:.3g}, but entries must be "
+                f"0 or between 1e-150 and 1e150 in size: divide by a unit."
+            )
     return X
 
 
