@@ -170,8 +170,8 @@ def check_size(X, name="X"):
     entries = X.ravel(order="K")
     for start in range(0, entries.size, _BLOCK):
         size = np.abs(entries[start : start + _BLOCK])
-        # NaN is not below the upper end either; the lower end is looked at only where it matters.
-        if not size.max() <= 1e150 or (size.min() < 1e-150 and size[size < 1e-150].any()):
+        tiny = size.min() < 1e-150 and ((size < 1e-150) != (size == 0)).any()
+        if tiny or not size.max() <= 1e150:  # nor is NaN
             _check_finite(X, name)
             bad = (size > 1e150) | ((size < 1e-150) & (size > 0))
             raise ValueError(
