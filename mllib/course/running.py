@@ -273,7 +273,9 @@ def _written(value):
     if getattr(value, "_fields", None):
         pairs = zip(value._fields, value)
         return f"{type(value).__name__}({', '.join(f'{n}={_written(v)}' for n, v in pairs)})"
-    if isinstance(value, (tuple, list)) and any(np.ndim(part) for part in value):
+    if isinstance(value, (tuple, list)) and any(
+        isinstance(part, (tuple, list, np.ndarray)) for part in value
+    ):
         return "(" + ", ".join(map(_written, value)) + ")" if len(value) < 7 else _kind(value)
     if isinstance(value, np.ndarray):
         if value.size > 24 or (value.dtype.kind == "i" and np.abs(value).max(initial=0) > 1e9):
