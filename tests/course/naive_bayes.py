@@ -3,6 +3,10 @@
 import numpy as np
 
 RIGHT = {
+    "ex-naive-bayes-missing": (
+        "(lambda prior, tables, x: np.exp(log_posterior(scores(prior,"
+        " categorical_log_likelihoods([x], tables))))[0],)"
+    ),
     "ex-naive-bayes-loo": (
         "(leave_one_out, np.sum(loo.argmax(axis=1) == y),"
         " np.sum(CategoricalNB().fit(X, y).predict(X) == y))"
@@ -18,6 +22,21 @@ RIGHT = {
         " 'naive-bayes-mle', 'naive-bayes-gaussian-nb')"
     ),
 }
+
+
+def posterior(last=False, likely=False, prior=True, normalised=True):
+    """A posterior with some features left out, with room for slips."""
+
+    def of(pi, tables, x):
+        p = np.array(pi) if prior else np.ones(len(pi))
+        for table, v in zip(tables, x):
+            if v >= 0 or last:
+                p = p * table[:, v]
+            elif likely:
+                p = p * table.max(axis=1)
+        return p / p.sum() if normalised else p
+
+    return of
 
 
 def without(*, day=True, label=True, add=1, values=(3, 3, 2, 2), turned=False):
@@ -51,6 +70,12 @@ def choose(measure=lambda p, y: np.log(p[np.arange(len(y)), y]).mean(), last=8):
 H = np.array([[9, 1], [1, 2]]) / 13
 SMOOTH, MLE, GAUSS = (f"naive-bayes-{name}" for name in ("laplace-smoothing", "mle", "gaussian-nb"))
 WRONG = {
+    "ex-naive-bayes-missing": [
+        (posterior(last=True),),  # -1 picks the last value
+        (posterior(likely=True),),  # filled in by the most probable value
+        (posterior(prior=False),),
+        (posterior(normalised=False),),
+    ],
     "ex-naive-bayes-loo": [
         (without(day=False), 7, 13),  # nothing is left out
         (without(label=False), 7, 13),  # the prior has seen the day

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from mllib.neural_networks import initialise
+from mllib.neural_networks import initialise, train
 
 RIGHT = {
+    "ex-neural-networks-symmetry": "(net, end)",
     "ex-neural-networks-bad-luck": "(*initialise([2, 2, 1], rng=np.random.default_rng(0)),)",
     "ex-neural-networks-inputs": "(input_gradient,)",
     "ex-neural-networks-depth": (
@@ -45,7 +46,29 @@ BACK, ADAM, MODE, OUT = (
     f"neural-networks-{n}" for n in ("backpropagation", "adam", "reverse-mode", "softmax-ce-delta")
 )
 D = np.array([-1, 1, -3, -2, -10]) / 497
+ROWS, CLASSES = np.random.default_rng(0).normal(size=(30, 3)), np.eye(2)[np.arange(30) % 2]
+
+
+def run(*, outgoing=True, incoming=True, all_of_them=False, epochs=20):
+    """Train a network of which two hidden units may start equal."""
+    rng = np.random.default_rng(1)
+    net = initialise([3, 4, 2], rng=rng)
+    for k in (1, 2, 3) if all_of_them else (1,):
+        if incoming:
+            net[0].W[:, k] = net[0].W[:, 0]
+        if outgoing:
+            net[1].W[k] = net[1].W[0]
+    return net, train(net, ROWS, CLASSES, output="softmax", max_iter=epochs, rng=rng).net
+
+
 WRONG = {
+    "ex-neural-networks-symmetry": [
+        run(outgoing=False),
+        run(incoming=False),
+        run(all_of_them=True),
+        run(epochs=0),
+        (run()[0], run(outgoing=False)[1]),  # the end of another run
+    ],
     "ex-neural-networks-bad-luck": [
         start(3),  # learns
         start(4),

@@ -1,5 +1,6 @@
 """Checks of the exercises of *Naive Bayes*."""
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +10,26 @@ from mllib.course.exercises import breaks, code, points
 from mllib.naive_bayes import BernoulliNB
 
 # A feature that was not observed -------------------------------------------------------------
+
+
+@code(
+    "ex-naive-bayes-missing",
+    "your function `posterior(prior, tables, x)` of a prior, one table of shape (K, V_j) for each "
+    "feature, and values of which -1 means not observed, which returns p(k | observed), shape (K,)",
+)
+def _(c, posterior):
+    rng, right = np.random.default_rng(0), []
+    for x in itertools.product((-1, 0, 1), (-1, 2), (-1, 0)):
+        prior = rng.dirichlet(np.ones(3))
+        tables = [rng.dirichlet(np.ones(V), size=3) for V in (2, 3, 4)]
+        truth = np.zeros(3)
+        for z in itertools.product(range(2), range(3), range(4)):
+            if all(seen in (-1, v) for seen, v in zip(x, z)):
+                truth += prior * np.prod([table[:, v] for table, v in zip(tables, z)], axis=0)
+        said = posterior(prior, tables, np.array(x))
+        right.append(np.shape(said) == (3,) and np.allclose(said, truth / truth.sum()))
+    c.holds("it is that of the joint law summed over all that was not observed, 12 patterns", right)
+
 
 points(
     "ex-naive-bayes-missing",

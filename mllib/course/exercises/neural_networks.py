@@ -9,6 +9,28 @@ from mllib.neural_networks import Layer
 
 # Equal units stay equal ----------------------------------------------------------------------
 
+
+@code(
+    "ex-neural-networks-symmetry",
+    "the layers before and after your run, of a network with one hidden layer of three units or "
+    "more: twice two pairs of weights and offsets, of which two units are equal at the start",
+)
+def _(c, start, end):
+    (V, a), (W, _) = start
+    before = np.vstack([V, a, np.transpose(W)])  # a column for each hidden unit
+    (V, a), (W, _) = end
+    after = np.vstack([V, a, np.transpose(W)])
+    c.holds("three units or more", before.shape == after.shape, before.shape[1] >= 3)
+    pairs = list(itertools.combinations(range(before.shape[1]), 2))
+    twins = [pair for pair in pairs if np.ptp(before[:, pair], axis=1).max() == 0]
+    c.holds("two are equal at the start: incoming weights, offset, outgoing weights", bool(twins))
+    c.holds("not all of them are", len(twins) < len(pairs))
+    c.holds("the run has moved them", [abs(after - before)[:, i].max() > 1e-3 for i, _ in twins])
+    c.holds(
+        "those two are still equal", [np.ptp(after[:, pair], axis=1).max() < 1e-6 for pair in twins]
+    )
+
+
 points(
     "ex-neural-networks-symmetry",
     "If the two units are equal before a step, their values agree on every row.",
