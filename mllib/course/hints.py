@@ -16,10 +16,11 @@ EMPTY = "    ...  # your code"
 
 
 def source(module, name):
-    """Return the source of a function of the library, its decorators left out."""
+    """Return the source of a function of the library, its decorators left out, or of a class."""
     function = getattr(import_module(module), name)
     text = inspect.getsource(getattr(function, "py_func", function))
-    return text[text.index("def ") :] if text.startswith("@") else text
+    decorated = text.startswith("@") and not inspect.isclass(function)
+    return text[text.index("def ") :] if decorated else text
 
 
 def statement_of(chapter, module, name):

@@ -123,7 +123,9 @@ class Watched:
         compare = self.budget > 0
         start = time.perf_counter()
         if compare:
-            before = copy.deepcopy((args, named))
+            before = _tried(copy.deepcopy, ([(args, named)], {}))
+            compare = not isinstance(before, _Raised)  # of a generator there is no copy
+        if compare:
             theirs = copy.deepcopy(before)
             there = _tried(self.library, theirs) if self.library else None
             shown = self._shown(*before)

@@ -3,6 +3,7 @@
 import itertools
 import math
 import os
+import subprocess
 import sys
 import tracemalloc
 from fractions import Fraction
@@ -329,6 +330,17 @@ def test_data_larger_than_the_memory_are_fitted():
         run_limited(lambda: {}["other"], limit)
     with pytest.raises(MemoryError, match="was ended"):  # a process that dies without a word
         run_limited(lambda: os._exit(1), limit)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux keeps such limits")
+def test_a_process_that_has_computed_nothing_yet_is_limited_too():
+    code = (
+        "from mllib.scaling_out import run_limited, SimulatedChunk\n"
+        "from mllib.least_squares import LinearRegression\n"
+        "parts = [SimulatedChunk(i, 100, [1.0, 2.0]) for i in range(3)]\n"
+        "run_limited(lambda: LinearRegression().fit_chunks(parts), 12 * 2**20)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=100)
 
 
 def test_memory_does_not_grow_with_the_number_of_chunks():

@@ -81,7 +81,10 @@ def value(label, expects, kept, *, digits=3, at=()):
 
 
 def breaks(label, changes):
-    """Check which claims notice faults: ``changes`` are triples (function, old code, new code)."""
+    """Check which claims notice faults: ``changes`` are triples (function, old code, new code).
+
+    The function, or class, stands in the chapter's module, or is named like "core.chunks.tree_sum".
+    """
     expects = f"the names of {len(changes)} claims, one for each change in its order"
     _enter(label, kind="breaks", expects=expects, check=changes)
 
@@ -243,10 +246,12 @@ def notices(slug, name, function, old, new):
     chapter = page(slug)
     if name not in {found for cell in chapter.cells for found in claimed(cell.source)}:
         return None
-    text = source(chapter.module, function)
+    elsewhere, _, function = function.rpartition(".")
+    module = f"mllib.{elsewhere}" if elsewhere else chapter.module
+    text = source(module, function)
     if old not in text:
         raise ValueError(f"{function} does not hold {old!r}.")
-    faulty = {(chapter.module, function): text.replace(old, new, 1)}
+    faulty = {(module, function): text.replace(old, new, 1)}
     messages = apart(check, slug, faulty, {name})
     return messages[-1] is None or any(
         isinstance(m, Outcome) and name in m.what and not m.passed for m in messages
