@@ -1,4 +1,4 @@
-"""What a user of every estimator relies on: its defaults, and what a fit remembers."""
+"""What a user relies on: every default, and what the fit of an estimator remembers."""
 
 import importlib
 import inspect
@@ -98,6 +98,108 @@ DecisionTreeRegressor: ccp_alpha=0.0 criterion='squared_error' max_depth=None ma
     min_impurity_decrease=0.0 min_samples_leaf=1 min_samples_split=2 min_weight_fraction_leaf=0.0
     random_state=None
 """
+#: The same for functions, by module; what is None where it is not given is left out.
+FUNCTIONS = """
+bayesian_networks: connected(given=()) d_separated(given=()) dirichlet_tables(alpha=1.0)
+    gibbs(held=()) log_evidence(alpha=1.0)
+bayesian_regression: evidence_maximization(max_iter=1000,method='fixed-point',tol=1e-08)
+    sample_predictive(noise=True)
+bias_variance: decompose(noise=0.0,workers=1) polynomial_learner(interval=(0.0,1.0),lam=0.0)
+    ridge_smoother(lam=0.0)
+boosting: best_constant(K=1) bin_columns(max_bins=256)
+    gradient_boosting(loss='squared',max_depth=3,min_samples_leaf=1,n_classes=1,rate=0.1,rounds=100,subsample=1.0)
+    grow_binned(max_depth=3,min_samples_leaf=1) leaf_values(K=1)
+concentration: bernstein_bound(two_sided=True) binomial_mean_tail(two_sided=True)
+    central_limit_sample_size(two_sided=True) central_limit_tail(two_sided=True)
+    chebyshev_bound(n=1) chernoff_bound(n=1) chernoff_sample_size(two_sided=False)
+    hoeffding_bound(high=1.0,low=0.0,two_sided=True) hoeffding_interval(high=1.0,low=0.0)
+    hoeffding_radius(high=1.0,low=0.0,two_sided=True)
+    hoeffding_sample_size(high=1.0,low=0.0,two_sided=True) subgaussian_bound(two_sided=True)
+    subgaussian_sample_size(two_sided=True)
+decision_theory: binary_counts(positive=1) boundary_points(steps=60)
+    decision_boundaries(points=2001) density_table(points=40) f_score(beta=1.0,positive=1)
+    logistic(base=2.718281828459045) norm_loss(p=2) precision(positive=1) recall(positive=1)
+    specificity(positive=1) threshold(t=0.5) type1_rate(positive=1) type2_rate(positive=1)
+density_estimation: histogram(origin=0.0) loo_bandwidth(at_least=0.0)
+discriminant_analysis: class_statistics(shared=False)
+    estimate_classes(covariance_type='full',shared=False,unbiased=False)
+    labelled_statistics(name='The classifier',shared=False) lda_error_rate(prior=0.5)
+    regularised_covariances(unbiased=False)
+estimation: categorical_map(pseudocounts=1.0) cramer_rao_bound(n=1,slope=1.0)
+    mc_bias_variance(workers=1)
+forests: embed(k=2)
+    grow_forest(bootstrap=True,criterion='squared_error',min_weight_fraction_leaf=0.0,n_trees=100,workers=1)
+    permutation_importance(repeats=1)
+gaussian_processes: condition_on(mean_a=0.0,mean_b=0.0) gp_predict(latent=False)
+    maximise_evidence(max_iter=500,tol=1e-05) polynomial_evidence(c=1.0,r=3)
+hidden_markov_models: baum_welch(counts=expected_counts,max_iter=200,tol=1e-06)
+    baum_welch_over_chunks(max_iter=200,tol=1e-06,workers=1)
+hierarchical_clustering: dbscan(metric='euclidean',min_samples=5) divide(exact_up_to=10)
+    linkage(algorithm='auto',method='average',metric='euclidean')
+k_means: inertia_curve(n_init=10,workers=1) k_means(max_iter=300,tol=0.0)
+    k_means_over_chunks(max_iter=300,tol=0.0,workers=1)
+    k_means_restarts(init='k-means++',max_iter=300,n_init=10,tol=0.0,workers=1)
+    seed_centres(power=2.0) selection_probabilities(power=2.0)
+kernels: check_psd(name='K') matern_kernel(ell=1.0,nu=1.5) periodic_kernel(ell=1.0,period=1.0)
+    polynomial_kernel(c=1.0,ell=1.0,r=3) polynomial_kernel_features(c=1.0,r=3)
+    rbf_features(ell=1.0) rbf_kernel(ell=1.0) sigmoid_kernel(c=0.0,v=1.0) spectrum_kernel(p=3)
+least_squares: covariance(sigma2=1.0) least_squares(intercept=False)
+    regression_chunk(intercept=True) regression_statistics(intercept=True)
+    solve_statistics(lam=0.0)
+linear_algebra: gram_schmidt(rtol=1e-10) is_positive_semidefinite(rtol=1e-12) p_norm(p=2.0)
+    push_through(side='smaller') sherman_morrison(a=1.0)
+logistic_regression: fit_gd(lam=0.0,max_iter=1000,tol=1e-06)
+    fit_irls(lam=0.0,max_iter=100,tol=1e-20) fit_l1(max_iter=200,tol=1e-10) fit_sgd(epochs=10)
+    fit_softmax(lam=0.0,max_iter=100,tol=1e-20) kkt_residuals(penalty='l2') reliability(bins=10)
+mixtures_and_em: constrained_covariances(covariance_type='full')
+    em(max_iter=200,n_samples=1,name='EM',tol=1e-06)
+    em_over_chunks(covariance_type='full',max_iter=200,tol=1e-06,workers=1)
+    fit_mixture(covariance_type='full',max_iter=200,tol=1e-06) m_step(covariance_type='full')
+    m_step_from_statistics(covariance_type='full') n_parameters(covariance_type='full')
+    random_start(covariance_type='full') start_from_labels(covariance_type='full')
+    stepwise_em(covariance_type='full',kappa=0.7,warm_up=0) variance_floor(relative=1e-06)
+model_selection: cross_val_score(folds=5,workers=1) cross_validate(folds=5,loss=squared,workers=1)
+    effective_df(intercept=False,lam=0.0) gcv_ridge(intercept=False,lam=0.0)
+    grid_search(folds=5,loss=squared,rule='min',workers=1) hat_matrix(intercept=False,lam=0.0)
+    loo_residuals(intercept=False,lam=0.0) loocv(loss=squared,workers=1)
+    loocv_ridge(intercept=False,lam=0.0)
+    nested_cross_validate(inner=5,loss=squared,outer=5,rule='min',workers=1)
+    ridge_search(criterion='loo',intercept=True) train_val_test_split(sizes=(0.6,0.2,0.2))
+naive_bayes: class_prior(pseudocount=0.0) class_variances(floor=1e-09)
+    conditional_tables(pseudocount=1.0)
+nearest_neighbours: cover_hart_bound(K=2) edited_nn(k=3,metric='euclidean',p=2.0) kd_query(k=1)
+    kd_tree(leaf_size=16) leave_one_out(k=1,metric='euclidean',p=2.0)
+    leave_one_out_errors(metric='euclidean',p=2.0) lsh_query(k=1) minkowski(p=2.0)
+    neighbours(k=1,metric='euclidean',p=2.0) pairwise_distances(metric='euclidean',p=2.0)
+    vote_weights(weights='uniform')
+neural_networks: adam_step(decay=0.999,floor=1e-08,momentum=0.9) backward(activation='tanh')
+    forward(activation='tanh') initialise(gain=1.0)
+    loss_and_gradient(activation='tanh',alpha=0.0,output='identity') momentum_step(momentum=0.9)
+    train(activation='tanh',alpha=0.0,batch_size=32,eta=0.01,max_iter=200,momentum=0.9,output='identity',patience=10,solver='adam',tol=0.0001)
+optimization: backtracking(share=0.0001,shrink=0.5) check_first_order(tol=1e-09)
+    dual_function(lam=(),nu=()) gradient_descent(max_iter=1000,tol=1e-06)
+    is_convex_on_segments(tol=1e-09,weights=(0.25,0.5,0.75)) kkt_residuals(lam=(),nu=())
+    lagrangian(lam=(),nu=()) newton(damping=0.0,line_search=False,max_iter=100,tol=1e-08)
+    sgd(batch_size=1,epochs=10,sampling='uniform',tol=0.0) solve_qp(max_iter=100,tol=1e-09)
+    worst_chord(tol=1e-09,weights=(0.25,0.5,0.75))
+pac_learning: linear_dichotomies(intercept=True)
+pca: factor_analysis(max_iter=10000,tol=1e-10) principal_components(center=True,method='auto')
+    spectral_clustering(n_init=10)
+perceptron: averaged_weights(eta=1.0) batch_perceptron(eta=1.0,max_iter=1000)
+    is_separable(intercept=True) kernel_perceptron(max_epochs=1000)
+    perceptron(eta=1.0,max_epochs=1000,ties='mistake') pocket_weights(candidates=100,eta=1.0)
+    weight_path(eta=1.0)
+probability: is_conditionally_independent(given=(),tol=1e-10)
+ridge_and_lasso: lars_path(drop=True,lam_min=0.0) lasso(max_iter=10000,tol=1e-12)
+scaling_out: best_workers(merge=1.0,row=1.0,serial=0.0) merge_error_bound(means=0.0,spread=0.0)
+    needs(size=8) reduction_work(merge=1.0,row=1.0,serial=0.0,tree=True)
+support_vector_machines: linear_svm(C=1.0,fit_intercept=True,loss='hinge',max_iter=1000,tol=1e-06)
+    smo(C=1.0,max_iter=100000,tol=1e-06) support_vectors(tol=1e-06)
+trees: best_category_split(criterion='gini')
+    best_split(criterion='squared_error',min_samples_leaf=1)
+    grow(criterion='squared_error',min_impurity_decrease=0.0,min_samples_leaf=1,min_samples_split=2,min_weight_leaf=0.0)
+    id3(criterion='gain') information_gain(impurity=entropy)
+"""
 #: Settings where the data below ask for them.
 SETTINGS = {"HardMarginSVM": {"kernel": "rbf", "ell": 0.1}, "SVC": {"tol": 1e-10}}
 TWO_CLASSES = {"AdaBoostClassifier", "BatchPerceptron", "KernelPerceptron", "Perceptron"}
@@ -125,6 +227,26 @@ def test_the_defaults_are_those_that_are_published(estimator):
         for key, value in estimator().get_params(deep=False).items()
     )
     assert re.search(rf"^{name}: (.*(?:\n    .*)*)", DEFAULTS, re.M)[1].split() == words.split()
+
+
+def test_the_defaults_of_functions_are_those_that_are_published():
+    words = []
+    for info in pkgutil.iter_modules(mllib.__path__):
+        module = importlib.import_module(f"mllib.{info.name}")
+        found = [f"{info.name}:"]
+        for name in () if info.ispkg else module.__all__:
+            thing = inspect.unwrap(getattr(module, name))
+            if callable(thing) and not inspect.isclass(thing):
+                parameters = inspect.signature(thing).parameters.values()
+                given = {p.name: p.default for p in parameters if p.default is not p.empty}
+                pairs = [
+                    f"{key}={getattr(value, '__name__', repr(value))}".replace(", ", ",")
+                    for key, value in sorted(given.items())
+                    if value is not None
+                ]
+                found += [f"{name}({','.join(pairs)})"] if pairs else []
+        words += found if found[1:] else []
+    assert FUNCTIONS.split() == " ".join(words).split()
 
 
 def data(estimator):
