@@ -10,11 +10,12 @@ import copy
 import functools
 import importlib
 import inspect
-import io
 import os
 import pickle
+import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -515,21 +516,22 @@ def apart(target, *job, seconds=WHOLE):
 
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     environment |= {"MPLBACKEND": "Agg", "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}
-    process = subprocess.Popen(
-        [sys.executable, "-c", "from mllib.course.running import serve; serve()"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=environment,
-    )
-    try:
-        said, _ = process.communicate(cloudpickle.dumps((target, job)), timeout=seconds)
-    except subprocess.TimeoutExpired:
+    command = [sys.executable, "-c", "from mllib.course.running import serve; serve()"]
+    with tempfile.TemporaryFile() as stream:  # a pipe would stay open as long as a child of it runs
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=stream, env=environment, start_new_session=True
+        )
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.communicate(cloudpickle.dumps((target, job)), timeout=seconds)
         process.kill()
-        said, _ = process.communicate()
-    messages, stream = [], io.BytesIO(said)
-    with contextlib.suppress(EOFError, pickle.UnpicklingError):
-        while True:
-            messages.append(pickle.load(stream))
+        with contextlib.suppress(AttributeError, ProcessLookupError):  # Windows has no groups
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        stream.seek(0)
+        messages = []
+        with contextlib.suppress(EOFError, pickle.UnpicklingError):
+            while True:
+                messages.append(pickle.load(stream))
     return messages if messages and messages[-1] in ("done", "stopped") else [*messages, None]
 
 
