@@ -10,7 +10,9 @@ a code cell, with what the cell printed) and the references. From these notes ar
 ``{results-table}``
     the results of the page where it stands;
 ``{errata-index}``
-    the slips of the sources, each with the way to its check.
+    the slips of the sources, each with the way to its check;
+``{grading-table}``
+    how much of what is wrong the grading of each chapter refuses.
 
 The registers are ``registers/results.yml`` and ``registers/errata.yml``.
 """
@@ -30,6 +32,7 @@ from _ext.registers import (
     blocks,
     code,
     coursemap,
+    graded,
     notes,
     places,
     planted,
@@ -57,6 +60,10 @@ class ErrataIndex(places.Place):
     """``{errata-index}``."""
 
 
+class GradingTable(places.Place):
+    """``{grading-table}``."""
+
+
 class words(nodes.Inline, nodes.TextElement):
     """Words of an entry, without an element of their own on the page."""
 
@@ -69,6 +76,7 @@ class FillPlaces(places.Filler):
             "results-index": lambda self, place: self.index(),
             "results-table": lambda self, place: self.table(),
             "errata-index": lambda self, place: self.errata(),
+            "grading-table": lambda self, place: self.grading(),
         }
     )
 
@@ -285,6 +293,7 @@ class FillPlaces(places.Filler):
         page += back
         if said := planted.sentence(self.env.srcdir, [slug]):
             page += nodes.paragraph("", said, classes=["results-faults"])
+        page += graded.named(self.env.srcdir, slug)
         entries = blocks.section(f"entries-{slug}", [nodes.Text("Entries")])
         for entry in self.of_chapter[slug]:
             entries += self.result(entry, docname)
@@ -374,6 +383,14 @@ class FillPlaces(places.Filler):
         if not rows:
             return []
         return [blocks.table(("Result", "Verdicts", "mllib", "Test"), rows, "results-table")]
+
+    def grading(self):
+        """Return the table of what grading refuses, each chapter leading to what it does not."""
+        here, links = (self.app.builder, self.env.docname), {}
+        for slug in self.shown:
+            to = (blocks.entry_page(self.config, slug), f"results-{slug}")
+            links[slug] = blocks.link(*here, *to, nodes.Text(self.title_of(slug)))
+        return graded.table(self.env.srcdir, links)
 
     def errata(self):
         """Return the slips by source, a line each with the way to where it is run."""
@@ -475,6 +492,7 @@ def setup(app):
     app.add_directive("results-index", ResultsIndex)
     app.add_directive("results-table", ResultsTable)
     app.add_directive("errata-index", ErrataIndex)
+    app.add_directive("grading-table", GradingTable)
     app.setup_extension("sphinx.ext.autodoc")
     app.setup_extension("_ext.registers.statements")
     app.setup_extension("_ext.registers.places")

@@ -12,7 +12,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 from sphinx_proof.nodes import proof_node
 
-from _ext.registers import blocks, code, notes, planted, register, verdicts
+from _ext.registers import blocks, code, graded, notes, planted, register, verdicts
 
 
 class Proof(SphinxDirective):
@@ -80,11 +80,14 @@ class MarkClaims(SphinxTransform):
                 self.mark(cell, cards, [found[names] for names in made], titles, kills)
             if cell.get("hide_mode") == "input":
                 verdicts.fold(cell)
-        tried, died = planted.counted(self.env.srcdir, [self.env.docname.rpartition("/")[2]])
-        for card in self.document.findall(nodes.admonition) if tried else ():
-            if "chapter-card" in card["classes"]:
-                said = f" {verdicts.number(died)} of {verdicts.number(tried)} noticed."
-                card[-1] += [nodes.Text(" "), nodes.strong("", "Planted faults:"), nodes.Text(said)]
+        source, slug = self.env.srcdir, self.env.docname.rpartition("/")[2]
+        tried, died = planted.counted(source, [slug])
+        noticed = f"{verdicts.number(died)} of {verdicts.number(tried)} noticed."
+        said = {"Planted faults:": noticed if tried else "", "Grading:": graded.line(source, slug)}
+        for card in self.document.findall(nodes.admonition):
+            for head, words in said.items() if "chapter-card" in card["classes"] else ():
+                if words:
+                    card[-1] += [nodes.Text(" "), nodes.strong("", head), nodes.Text(f" {words}")]
 
     def mark(self, cell, cards, claims, titles, kills):
         """Make a cell the place of its claims: an address, a badge, the verdicts, code folded."""

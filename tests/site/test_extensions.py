@@ -100,7 +100,7 @@ class Project:
         )
         for name, directive in (("results", "results-index"), ("errata", "errata-index")):
             (source / "chapters" / f"{name}.md").write_text(
-                f"# {name.title()}\n\n```{{{directive}}}\n```\n"
+                f"# {name.title()}\n\n```{{{directive}}}\n```\n\n```{{grading-table}}\n```\n"
             )
         self.warnings = small_site.build(self.folder, nitpicky=True)
         return self.warnings
@@ -195,6 +195,37 @@ def test_results_say_how_many_planted_faults_were_noticed_where_they_were_counte
     for page in ("results", "results/sums"):
         assert "Of 15 small mechanical changes" in project.page(page)
         assert "noticed 8 when they ran again (53\u00a0%); 7 stayed alive" in project.page(page)
+
+
+def test_grading_that_was_tried_on_itself_is_told_with_what_it_does_not_refuse(project):
+    card = "```{admonition} At a glance\n:class: chapter-card\n\n**Time:** a second to run.\n```"
+    pages = {"sums": [GOOD_PAGE[0], text(card), *GOOD_PAGE[1:]]}
+    assert project.build(pages) == []
+    told = [project.page(name) for name in ("results", "results/sums", "part/sums")]
+    assert "refused" not in "".join(told)
+    add = {"tried": 1200, "refused": 1197, "passed": ["a < b  ->  a <= b"]}
+    functions = {
+        "add": add | {"no difference": ["0 -> 1", "x doubled"]},
+        "sub": {"tried": 5, "refused": 5, "passed": [], "no difference": []},
+    }
+    answers = {"ex-a": {"kind": "value", "tried": 3, "refused": 2}, "ex-b": {"kind": "proof"}}
+    register = {"sums": {"functions": functions, "exercises": answers}, "elsewhere": {}}
+    path = project.folder / "source" / "registers" / "grading.yml"
+    path.write_text(yaml.safe_dump(register), encoding="utf-8")
+    pages["sums"].append(text("More."))
+    assert project.build(pages) == []
+    said = "1\u202f202 of 1\u202f205 wrong versions of its functions, 2 of 3 wrong answers refused."
+    assert f"<strong>Grading:</strong> {said}" in project.page("part/sums")
+    page = " ".join(plain(project.page("results/sums")).split())
+    assert f"Grading: the right versions pass; {' '.join(said.split())}" in page
+    assert "`add`, passes: `a < b -> a <= b`" in page
+    assert "`add`, no difference on any input compared: `0 -> 1`, `x doubled`" in page
+    assert "`ex-a`: 2 of 3 wrong answers refused" in page
+    assert "`sub`" not in page
+    table = project.page("results").partition("Exercises with a check")[2].partition("</table>")[0]
+    told = ["1\u202f202 of 1\u202f205", "1", "2", "2 of 3", "1 of 2"]
+    cells = [plain(cell) for cell in re.findall(r"<p>(.*?)</p>", table, re.DOTALL)]
+    assert cells == ["Sums", *told, "All", *told]
 
 
 def test_the_list_of_results_follows_a_change_of_a_chapter(project):
