@@ -5,6 +5,7 @@ and greys. Any other colour, such as those of a colour map, is left as it was dr
 carries both and shows one; no chapter is edited for it.
 """
 
+import math
 import re
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from mllib.course.figures import COLOURS, DARK
 
 #: Where black and white of a light page go on a dark one; greys go between.
 INK_ON_DARK, DARK_PAGE = 0xE6, 0x14
+#: No label is set smaller than this, in CSS pixels: on a phone a drawing scrolls instead.
+LEGIBLE = 9
 
 _COLOUR = re.compile(r"#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{3})\b")
 _NAMED = re.compile(r"(?<=[:\"' ])(black|white)(?=[;\"' ])")
@@ -53,6 +56,13 @@ def size_of(svg):
         return None
     scale = 4 / 3 if re.search(r'<svg[^>]*?\swidth="[\d.]+pt"', svg) else 1
     return tuple(round(float(side) * scale) for side in match.groups())
+
+
+def least(svg):
+    """Return the width in CSS pixels at which the smallest label of a drawing is legible."""
+    scales = re.findall(r'<g style="[^"]*" transform="[^"]*\bscale\(([\d.]+) -', svg)
+    width, _ = size_of(svg) or (0, 0)
+    return math.ceil(width * LEGIBLE / (min(map(float, scales)) * 400 / 3)) if scales else 0
 
 
 def finish(app, error):

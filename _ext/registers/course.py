@@ -5,7 +5,8 @@
 ``{course-counts}``
     what the whole book verifies, in three numbers;
 ``{term-plan} six-weeks.yml``
-    the chapters of a course by week, with their times and what they rest on.
+    the chapters of a course by week, with their times and what they rest on; with ``:assignments:``
+    what of them can be handed out and graded, as far as the grading was tried (``graded``).
 ``{course-plan}``
     the plan of the course that this site is built for, if it is built for one.
 
@@ -21,12 +22,14 @@ from types import MappingProxyType
 
 import yaml
 from docutils import nodes
+from docutils.parsers.rst import directives
 from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import docname_join, logging
 
-from _ext.registers import blocks, coursemap, places, planted, register, results, verdicts
+from _ext.registers import blocks, coursemap, graded, places, planted, register, results, verdicts
 from _ext.registers.coursemap import hours
+from mllib.course.page import page
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +46,7 @@ class TermPlan(places.Place):
     """``{term-plan} six-weeks.yml``."""
 
     required_arguments = 1
+    option_spec = MappingProxyType({"assignments": directives.flag})
 
 
 class CoursePlan(places.Place):
@@ -56,7 +60,9 @@ class FillCourse(results.FillPlaces):
         {
             "course-map": lambda self, place: self.course(),
             "course-counts": lambda self, place: self.counts(),
-            "term-plan": lambda self, place: self.plan(place["arguments"][0], place),
+            "term-plan": lambda self, place: (
+                self.assignments if "assignments" in place["options"] else self.plan
+            )(place["arguments"][0], place),
             "course-plan": lambda self, place: self.plan(self.config.book_course, place),
         }
     )
@@ -123,6 +129,28 @@ class FillCourse(results.FillPlaces):
         said = f"{len(names)} chapters, {total} of reading, at most {hours(longest)} a week."
         heads = ("Week", "Chapters", "Reading", "Rests directly on")
         return [nodes.paragraph("", said), blocks.table(heads, rows, "term-plan")]
+
+    def assignments(self, course, place):
+        """Return the table of what each week of a course can set."""
+        rows = []
+        for number, week in enumerate(read(self.env.srcdir, course)["weeks"], 1):
+            for slug in [slug for slug in week["chapters"] if slug in self.shown]:
+                functions, answers = graded.scores(self.env.srcdir, [slug])
+                code = blocks.commas(nodes.literal("", name) for name in functions)
+                checked = blocks.commas(
+                    nodes.reference(
+                        *("", ""),
+                        *verdicts.sentence(re.sub(r" \([a-z ]+\)$", "", exercise["title"])),
+                        internal=True,
+                        refuri=self.address(self.chapters[slug], label),
+                    )
+                    for label, exercise in page(slug).exercises.items()
+                    if "tried" in answers.get(label, ())
+                )
+                if code or checked:
+                    rows.append(([nodes.Text(str(number))], self.links([slug]), code, checked))
+        heads = ("Week", "Chapter", "Functions to write", "Exercises to answer")
+        return [blocks.table(heads, rows)] if rows else []
 
     def links(self, slugs):
         """Return links to chapters, with commas between."""

@@ -177,13 +177,17 @@ class Writer(HTML5Translator):
     # -- drawings --------------------------------------------------------------------------------
 
     def visit_image(self, node):
-        """Write a drawing twice, for the light and the dark page, and what plays its frames."""
+        """Write a drawing twice, for the light and the dark page, and what plays its frames.
+
+        Where its labels would be too small, its box scrolls.
+        """
         source = Path(self.builder.srcdir) / node["uri"]
         name = self.builder.images.get(node["uri"], "")
         if not name.endswith(".svg") or not source.exists():
             super().visit_image(node)
             return
         svg = source.read_text(encoding="utf-8")
+        self.body.append(f'<span class="scrolls" style="--least: {figures.least(svg)}px">')
         for kind, file in (("only-light", name), ("only-dark", figures.twin(name))):
             image = node.copy()
             image["uri"] = posixpath.join(self.builder.imgpath, quote(file))
@@ -191,6 +195,7 @@ class Writer(HTML5Translator):
             if not {"width", "height"} & set(node.attributes):
                 image["size"] = figures.size_of(svg) or ()
             super().visit_image(image)
+        self.body.append("</span>")
         if frames := players.frames(svg):
             folder = Path(self.builder.outdir, self.builder.imagedir)
             folder.mkdir(exist_ok=True)

@@ -28,6 +28,12 @@ from mllib.course.workbook import WHEEL, cells_of, notebook, opening, solved
 __all__ = ["assignment", "grade"]
 
 POINTS = 2  # of each task
+#: What nbgrader leaves of a solution, and the seconds that it gives a cell.
+CONFIG = f"""\
+c = get_config()
+c.ClearSolutions.code_stub = {{"python": "{EMPTY.strip()}"}}
+c.Execute.timeout = 300
+"""
 
 
 # Handing out ---------------------------------------------------------------------------------
@@ -115,6 +121,7 @@ def assignment(chapters, to, *, only=()):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", "utf-8")
             written += [path] if version == "source" else []
+    (Path(to) / "nbgrader_config.py").write_text(CONFIG, "utf-8")
     return written
 
 
@@ -199,7 +206,8 @@ def mark(slug, cells, name, last):
         ast.parse(source)
     except SyntaxError as error:
         return Report(title, [], f"Line {error.lineno} of this cell is no Python: {error.msg}.")
-    if EMPTY in source or source.strip().endswith("handed_in = None"):
+    left = source.strip().removesuffix(EMPTY.strip()).rstrip()
+    if EMPTY in source or left.endswith("handed_in = None"):
         return Report(title, [], "Left empty.")
     messages = apart(collect, slug, name, cells, last, seconds=90)
     packed = [message for message in messages if isinstance(message, bytes)]

@@ -11,7 +11,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from mllib.course.assignment import assignment, grade, handed_in, tasks
+from mllib.course.assignment import assignment, grade, handed_in, mark, tasks
 
 ROOT = Path(__file__).resolve().parents[2]
 ONLY = ("kernel_perceptron", "ex-perceptron-order")
@@ -140,6 +140,7 @@ def test_nbgrader_hands_out_grades_and_answers(course, tmp_path):
 
     for part in ("source", "submitted"):
         shutil.copytree(course / part, tmp_path / part)
+    shutil.copy(course / "nbgrader_config.py", tmp_path)
     done = nbgrader(tmp_path, "generate_assignment", "perceptron")
     assert done.returncode == 0, done.stderr[-2000:]
     handed_out = nbformat.read(tmp_path / "release/perceptron/perceptron.ipynb", as_version=4)
@@ -148,6 +149,11 @@ def test_nbgrader_hands_out_grades_and_answers(course, tmp_path):
         c.metadata.nbgrader.grade_id for c in ours.cells
     ]
     assert "SOLUTION" not in "\n".join(cell.source for cell in handed_out.cells)
+    name = ONLY[0]  # a function that is empty is empty for nbgrader too
+    assert cell_of(handed_out, name).source.split() == cell_of(ours, name).source.split()
+    cells = [cell_of(handed_out, name).source for name in ONLY]
+    for last, name in enumerate(ONLY):
+        assert "Left empty." in repr(mark("perceptron", cells, name, last))
     nbgrader(tmp_path, "autograde", "perceptron", "--create")
     nbgrader(tmp_path, "generate_feedback", "perceptron")
     found = {}

@@ -111,7 +111,7 @@ OVER = """() => [...document.querySelectorAll('h1, h2, h3, article p, article li
   .map((part) => part.outerHTML.slice(0, 120))"""
 #: What a phone would cut or make too small: displayed formulas that scroll without a sign of it or
 #: whose lines lie over each other, formulas in a text that leave it, verdicts that are cut, words
-#: in tables that break, labels of figures under 9 px that cannot be enlarged.
+#: in tables that break, labels of figures under 9 px.
 ON_A_PHONE = """() => {
   const all = (selector) => [...document.querySelectorAll(selector)].filter((part) =>
     part.checkVisibility());
@@ -161,8 +161,7 @@ ON_A_PHONE = """() => {
     words,
     small: all('article figure img').filter((picture) => {
       const size = 12 * box(picture).width / (picture.getAttribute('width') || 1e4);
-      const button = picture.closest('figure').querySelector('button.enlarge');
-      return size < 9 && !button?.checkVisibility();
+      return size < 9;
     }).map((picture) => picture.src),
     labels: all('main svg text').filter((label) =>
       parseFloat(getComputedStyle(label).fontSize) * label.getScreenCTM().a < 9).map((label) =>

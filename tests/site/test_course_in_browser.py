@@ -3,8 +3,10 @@
 import json
 import re
 import sys
+from pathlib import Path
 
 import pytest
+import yaml
 from contents import ROOT, SITE, chapters, entries, pages
 from looking import SIDEWAYS
 from playwright.sync_api import expect
@@ -73,6 +75,18 @@ def test_every_chapter_is_in_the_long_plan_and_each_comes_after_what_it_rests_on
             seen += cells[1]
         if weeks == 12:
             assert [f"chapters/{link}" for link in seen] == chapters()
+
+
+def test_what_a_week_can_set_is_what_grading_was_tried_on():
+    html = (SITE / TEACHING).read_text(encoding="utf-8").replace("<wbr>", "")
+    rows = html.partition("Exercises to answer")[2].partition("</table>")[0].split("</tr>")[1:-1]
+    listed = [re.search(r'href="[\w/]*?([\w-]+)\.html"', row)[1] for row in rows]
+    tried = yaml.safe_load((ROOT / "registers" / "grading.yml").read_text(encoding="utf-8"))
+    assert listed == [slug for page in chapters() if (slug := Path(page).stem) in tried]
+    for name, row in zip(listed, rows):
+        assert set(tried[name]["functions"]) == set(re.findall(r'"pre">(\w+)<', row))
+        answers = {label for label, one in tried[name]["exercises"].items() if "tried" in one}
+        assert answers == set(re.findall(r'html#(ex-[\w-]+)"', row))
 
 
 # The live theorem ----------------------------------------------------------------------------

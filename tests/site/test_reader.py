@@ -58,19 +58,23 @@ def test_a_reference_to_another_page_opens_a_sheet_too(phone):
     expect(page.locator("dialog.book-sheet")).to_have_count(0)
 
 
-def test_a_small_figure_opens_large(phone):
-    page = phone(PERCEPTRON)
-    figure = page.locator("article figure").first
-    figure.get_by_role("button", name="Enlarge").tap()
-    large = page.get_by_role("dialog", name="Figure")
-    expect(large).to_be_visible()
-    picture = large.locator("img")
+@pytest.mark.parametrize("width", [390, 320])
+def test_a_figure_is_as_wide_as_its_labels_need_and_scrolls_in_its_place(phone, width):
+    page = phone(PERCEPTRON, width)
+    box = page.locator("article figure .scrolls").first
+    box.scroll_into_view_if_needed()
+    picture = box.locator("img.only-light")
     natural = int(picture.get_attribute("width"))
-    assert picture.bounding_box()["width"] >= natural > PHONE["width"]
-    large.get_by_role("button", name="Close").tap()
-    expect(large).to_have_count(0)
-    figure.locator("img.only-light").tap()
-    expect(large).to_be_visible()
+    shown = picture.bounding_box()["width"]
+    assert 9 <= 12 * shown / natural < 9.1  # its labels have 12 px where it is shown whole
+    assert shown > width
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert box.evaluate("box => [box.tabIndex, box.dataset.more]") == [0, "right"]
+    box.evaluate("box => box.scrollTo(1000, 0)")
+    expect(box).to_have_attribute("data-more", "left")
+    caption = page.locator("article figure figcaption").first.bounding_box()
+    assert caption["x"] >= 0
+    assert caption["x"] + caption["width"] <= width
 
 
 @pytest.mark.parametrize("width", [390, 320])

@@ -19,7 +19,7 @@ def test_slides_show_statements_figures_and_verdicts_one_at_a_time(new_tab, addr
     expect(slides.first.locator("h1")).to_be_visible()
     assert slides.count() > 30
     assert tab.locator("figure").count() == page.count("<figure")
-    assert tab.locator(".solution, button.enlarge").count() == 0
+    assert tab.locator(".solution").count() == 0
     theorem = tab.locator("section:has(.admonition-title:has-text('Theorem 14.2'))")
     expect(theorem).not_to_be_visible()
     for _ in range(slides.count()):

@@ -174,30 +174,4 @@
   // A font that arrives late widens a formula without resizing its box. What is not drawn yet is left alone.
   const drawn = (box) => !box.checkVisibility || box.checkVisibility({contentVisibilityAuto: true});
   document.fonts?.addEventListener("loadingdone", () => reach(all(boxes, one("main") || document).filter(drawn)));
-
-  // A figure that a phone makes small opens large.
-  const enlarge = (picture) => {
-    const box = document.createElement("dialog"), shown = picture.cloneNode();
-    const number = one(".caption-number", picture.closest("figure"))?.textContent.trim() || "The figure";
-    box.className = "figure-large";
-    box.setAttribute("aria-label", `${number}, large`);
-    box.innerHTML = '<button type="button" class="btn close-large">Close</button><div class="scrolls" tabindex="0"></div>';
-    box.lastChild.append(shown);
-    one("button", box).addEventListener("click", () => box.close());
-    box.addEventListener("close", () => box.remove());
-    document.body.append(box);
-    box.showModal();
-  };
-  for (const figure of all("article figure")) {
-    const button = document.createElement("button"), last = all("img", figure).pop();
-    if (!last || last.closest("a")) continue;
-    button.type = "button";
-    button.className = "enlarge";
-    button.textContent = "Enlarge";
-    const open = () => enlarge(all("img", figure).find((picture) => picture.checkVisibility()));
-    button.addEventListener("click", open);
-    for (const picture of all("img", figure))
-      picture.addEventListener("click", () => { if (button.checkVisibility()) open(); });
-    last.after(button);
-  }
 })();
