@@ -6,6 +6,7 @@ and edit links with ``repository.url``; canonical address, card picture, ``sitem
 ``404.html`` with ``html.baseurl``, where the site is published.
 """
 
+import re
 from html import escape
 from pathlib import Path
 from urllib.parse import urljoin
@@ -20,8 +21,9 @@ from _ext.web import browser, lighter, repository
 HERE = Path(__file__).parent
 #: Scripts of the theme and of extensions that no page of this book needs.
 UNUSED = ("thebe", "togglebutton", "toggle", "searchtools.js", "language_data.js", "searchindex.js")
-#: Scripts that only some pages need, and what they need them for.
+#: Scripts that only some pages need, and what in a page needs them.
 SOME = {
+    "solved.js": 'class="(exercise|course-map)',
     "clipboard": 'class="highlight',
     "copybutton": 'class="highlight',
     "design-tabs.js": "sd-tab",
@@ -95,7 +97,7 @@ def complete(app, pagename, templatename, context, doctree):
     known = app.env.titles.get(pagename)
     title = known.astext() if known else context.get("title", "")
     about, body = description(doctree, title), context.get("body", "")
-    gone = [*UNUSED, *(name for name, sign in SOME.items() if sign not in body)]
+    gone = [*UNUSED, *(name for name, sign in SOME.items() if not re.search(sign, body))]
     for files in ("script_files", "css_files"):
         context[files] = [
             file
@@ -211,7 +213,7 @@ def setup(app):
     app.add_config_value("book_printed", False, "html")
     app.add_config_value("book_version", "", "")  # by itself it makes no page anew
     app.add_config_value("book_cards", False, "html")  # a browser draws them
-    for script in ("book", "page", "share", "map", "player", "theorem", "copy-tex.min"):
+    for script in ("book", "page", "share", "map", "player", "solved", "theorem", "copy-tex.min"):
         app.add_js_file(f"{script}.js", loading_method="defer")
     app.connect("config-inited", settle)
     app.connect("html-page-context", complete, priority=950)
