@@ -2,10 +2,11 @@
 
 The templates in ``templates`` show it. Licence and citation come from ``_config.yml`` and
 ``CITATION.cff``. What needs an address appears once the address is given and not before: source
-and edit links with ``repository.url``; canonical address, card picture, ``sitemap.xml`` and
+and edit links with ``repository.url``; canonical address, ``sitemap.xml`` and
 ``404.html`` with ``html.baseurl``, where the site is published.
 """
 
+import re
 from html import escape
 from pathlib import Path
 from urllib.parse import urljoin
@@ -15,13 +16,14 @@ from docutils import nodes
 from sphinx_exercise.nodes import solution_node
 
 from _ext.registers.verdicts import folded
-from _ext.web import browser, lighter, repository
+from _ext.web import lighter, repository
 
 HERE = Path(__file__).parent
 #: Scripts of the theme and of extensions that no page of this book needs.
 UNUSED = ("thebe", "togglebutton", "toggle", "searchtools.js", "language_data.js", "searchindex.js")
-#: Scripts that only some pages need, and what they need them for.
+#: Scripts that only some pages need, and what in a page needs them.
 SOME = {
+    "solved.js": 'class="(exercise|course-map)',
     "clipboard": 'class="highlight',
     "copybutton": 'class="highlight',
     "design-tabs.js": "sd-tab",
@@ -35,8 +37,6 @@ SOME = {
 FONTS = [f"katex/fonts/KaTeX_{name}.woff2" for name in ("Main-Regular", "Math-Italic")]
 #: Pages that are no reading: they are on no map of the site.
 APART = ("search", "genindex", "py-modindex", "prf-prf", "404")
-#: Width and height of a card, and its margin, in pixels.
-CARD, MARGIN = (1200, 630), 40
 
 
 def description(doctree, title):
@@ -95,7 +95,7 @@ def complete(app, pagename, templatename, context, doctree):
     known = app.env.titles.get(pagename)
     title = known.astext() if known else context.get("title", "")
     about, body = description(doctree, title), context.get("body", "")
-    gone = [*UNUSED, *(name for name, sign in SOME.items() if sign not in body)]
+    gone = [*UNUSED, *(name for name, sign in SOME.items() if not re.search(sign, body))]
     for files in ("script_files", "css_files"):
         context[files] = [
             file
@@ -128,49 +128,17 @@ def complete(app, pagename, templatename, context, doctree):
         ("og:title", title),
         ("og:description", about),
     ]
-    card = config.book_cards and pagename not in APART and card_of(app, doctree)
     if config.html_baseurl and pagename not in APART:
         marks.append(("og:url", context["pageurl"]))
-    if card:
-        marks.append(("og:image", urljoin(config.html_baseurl, card)))
-        marks += zip(("og:image:width", "og:image:height"), map(str, CARD))
-    context |= {"marks": marks, "card": card}
+    context["marks"] = marks
     if pagename in APART or not config.html_baseurl:
         context["pageurl"] = None
-
-
-def card_of(app, doctree):
-    """Return the picture of the card of a page, seen from the root of the site, or ""."""
-    for image in doctree.findall(nodes.image) if doctree else ():
-        name = app.env.images.get(image["uri"], ("", ""))[1]
-        if name.endswith(".svg"):
-            return f"_images/{name.removesuffix('.svg')}.card.png"
-    return ""
 
 
 def missing_page(app):
     """Yield the page that a host shows for an address that is not there."""
     if app.config.html_baseurl:
         yield "404", {"title": "Not found"}, "404.html"
-
-
-def draw_cards(folder, names):
-    """Draw the cards of some pictures: black on white, in the middle."""
-    from playwright.sync_api import sync_playwright
-
-    (width, height), path = CARD, browser.find()
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=path, args=browser.OPTIONS)
-        tab = running.new_page(viewport={"width": width, "height": height})
-        for name in names:
-            svg = (folder / name.replace(".card.png", ".svg")).read_text(encoding="utf-8")
-            style = (
-                f"body{{margin:0;display:grid;place-items:center;height:{height}px;background:#fff}}"
-                f"svg{{width:{width - 2 * MARGIN}px;height:{height - 2 * MARGIN}px}}"
-            )
-            tab.set_content(f"<style>{style}</style>{svg}")
-            tab.screenshot(path=folder / name)
-        running.close()
 
 
 def finish(app, error):
@@ -181,9 +149,6 @@ def finish(app, error):
     lighter.trim(folder)
     if not address:
         return
-    if app.config.book_cards:
-        cards = {card_of(app, app.env.get_doctree(name)) for name in app.env.found_docs}
-        draw_cards(folder, sorted(cards - {""}))
     listed = sorted(path.relative_to(folder) for path in folder.glob("[!_]*/**/*.html"))
     rows = "\n".join(f"<url><loc>{urljoin(address, str(page))}</loc></url>" for page in listed)
     (folder / "sitemap.xml").write_text(
@@ -202,7 +167,6 @@ def settle(app, config):
         config.html_static_path.append(str(HERE.parent / "vendored" / file))
     if config.html_baseurl:
         config.html_baseurl = config.html_baseurl.rstrip("/") + "/"
-        config.book_cards = browser.find() is not None
 
 
 def setup(app):
@@ -210,8 +174,7 @@ def setup(app):
     app.setup_extension("_ext.web.writer")
     app.add_config_value("book_printed", False, "html")
     app.add_config_value("book_version", "", "")  # by itself it makes no page anew
-    app.add_config_value("book_cards", False, "html")  # a browser draws them
-    for script in ("book", "page", "share", "map", "player", "theorem", "copy-tex.min"):
+    for script in ("book", "page", "share", "map", "player", "solved", "theorem", "copy-tex.min"):
         app.add_js_file(f"{script}.js", loading_method="defer")
     app.connect("config-inited", settle)
     app.connect("html-page-context", complete, priority=950)

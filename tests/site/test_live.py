@@ -179,6 +179,63 @@ def test_a_cell_of_ones_own_is_run_kept_over_a_reload_and_put_back(live, new_tab
     assert tab.get_by_role("button", name="Put back").count() == 0
 
 
+def test_an_answer_is_checked_and_what_was_solved_is_kept_saved_and_cleared(live, new_tab):
+    tab = started(
+        new_tab(color_scheme="dark", viewport={"width": 390, "height": 900}), f"{live}/{PERCEPTRON}"
+    )
+    exercise, line = tab.locator("#ex-perceptron-order"), tab.locator(".solved-bar p").last
+    own = tab.locator("[data-exercise=ex-perceptron-order]")
+
+    def check(answer):
+        own.locator(".CodeMirror").evaluate("(e, code) => e.CodeMirror.setValue(code)", answer)
+        own.get_by_role("button", name="Check Exercise 14.2").click()
+        return own.locator(".verdict-card")
+
+    expect(check("handed_in = None")).to_contain_text("Hand in X of shape (n, 2)")
+    given = "handed_in = [[1, 4], [1, -3], [4, 0]], [1, 1, 1], (0, 1, 2), {}"
+    card = check(given.format("(0, 1, 2)"))
+    expect(card.locator(".verdict")).to_have_text(["holds"] * 4 + ["holds: fails"])
+    expect(card).to_have_class("verdict-card fails")
+    expect(tab.locator(".live-bar")).to_contain_text("Not solved yet")
+    expect(line).to_be_hidden()
+    card = check(given.format("(2, 0, 1)"))
+    expect(card.locator(".verdict")).to_have_text(["holds"] * 5)
+    expect(card).to_have_class("verdict-card")
+    expect(tab.locator(".live-bar")).to_contain_text("Solved.")
+    tab.evaluate(AXE)
+    parts = ".solved-bar, .exercise, .live-own :is(button, .cell_output)"
+    faults = f"(async () => (await axe.run('{parts}'))"
+    faults += ".violations.flatMap((rule) => rule.nodes.map((node) => node.failureSummary)))()"
+    assert tab.evaluate(faults) == []
+
+    tab.reload()
+    expect(tab.locator(".solved-mark")).to_have_text(["✓ solved", "1 of 5 solved"])
+    expect(exercise).to_contain_text("✓ solved")
+    expect(tab.locator(".page-toc a[href='#exercises']")).to_contain_text("1 of 5 solved")
+    tab.goto(f"{live}/chapters/intro.html")
+    row = tab.locator(".map-chapter[data-name=perceptron] a")
+    expect(row).to_have_text("The perceptron✓ 1 solved")
+    with tab.expect_download() as download:
+        tab.get_by_role("button", name="Save as a file").click()
+    saved = json.loads(download.value.path().read_text(encoding="utf-8"))
+    assert list(saved) == ["ex-perceptron-order"]
+    assert saved["ex-perceptron-order"]["answer"] == given.format("(2, 0, 1)")
+    tab.once("dialog", lambda asked: asked.accept())
+    tab.get_by_role("button", name="Clear").click()
+    expect(tab.locator(".solved-mark")).to_have_count(0)
+    expect(line).to_be_hidden()
+    assert tab.evaluate("localStorage.getItem('solved')") == "{}"
+
+
+def test_without_a_server_the_page_says_what_starts_one(new_tab, address):
+    tab = new_tab()
+    tab.goto(f"{address}/{PERCEPTRON}")
+    said = "make live starts a server on your machine that checks your answers."
+    line, kept = tab.locator("#exercises .solved-bar p").all()
+    expect(line).to_have_text(said)
+    expect(kept).to_be_hidden()
+
+
 def test_the_kernel_answers_to_nobody_else(live):
     with urllib.request.urlopen(f"{live}/{PERCEPTRON}") as answer:
         page, policy = answer.read().decode(), answer.headers["Content-Security-Policy"]

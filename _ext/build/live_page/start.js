@@ -29,8 +29,8 @@
   const prepare = () => {
     for (const exercise of document.querySelectorAll(".exercise")) {
       const name = exercise.querySelector(".admonition-title").textContent.match(/Exercise [\d.]+/)[0];
-      exercise.insertAdjacentHTML("afterend", '<div class="cell docutils container live-own"><div class="cell_input">' +
-        `<div class="highlight"><pre># ${name}: your own cell\n</pre></div></div></div>`);
+      exercise.insertAdjacentHTML("afterend", `<div class="cell docutils container live-own" data-exercise="${exercise.id}">` +
+        `<div class="cell_input"><div class="highlight"><pre># ${name}: your own cell. Check says what to hand in.\nhanded_in = None\n</pre></div></div></div>`);
     }
     cells = [...document.querySelectorAll(".cell")].filter((cell) => cell.querySelector(".cell_input pre"));
     for (const cell of cells) {
@@ -74,7 +74,7 @@
     return { notebook, session };
   };
 
-  // The card of a claim, from the Markdown that it displays: red where a verdict fails.
+  // The card of a claim or of a report, from the Markdown that it displays: red where a verdict fails.
   const set = (text) => text.split(/((?<!\\)\$[^$]*\$|(?<!\\)`[^`]*`|\*\*)/).map((piece) => {
     if (piece === "**") return "";
     if (/^\$./.test(piece)) return window.katex.renderToString(piece.slice(1, -1), { throwOnError: false });
@@ -82,39 +82,51 @@
     return /^`./.test(piece) ? `<code>${plain}</code>` : plain;
   }).join("");
   const card = (markdown) => {
-    const lines = [...markdown.matchAll(/^- \*\*(✗ )?(\w+)(?: fails:)?\*\* (.*?)(?: \*\(\d+ checks\)\*)?$/gm)];
-    const made = document.createElement("div");
-    made.className = `verdict-card${lines.some((line) => line[1]) ? " fails" : ""}`;
-    made.innerHTML = `<ul class="verdicts">${lines.map(([, failed, kind, text]) =>
-      `<li><span class="verdict verdict-${failed ? "fails" : kind}">${failed ? `${kind}: fails` : kind}</span> ` +
-      `<span class="verdict-text">${set(text)}</span></li>`).join("")}</ul>`;
-    return lines.length ? made : null;
+    const made = document.createElement("div"), verdict = /^- \*\*(✗ )?(\w+)(?: fails:)?\*\* (.*?)(?: \*\(\d+ checks\)\*)?$/;
+    const lines = markdown.split("\n").filter((line) => line && !/^(<|`[\w-]+`$|[✓✗] \*\*ex-)/.test(line));
+    const html = lines.map((line) => {
+      const [, failed, kind, text] = line.match(verdict) || [];
+      if (!kind) return `<p>${set(line.replace(/^- /, "• "))}</p>`;
+      return `<li><span class="verdict verdict-${failed ? "fails" : kind}">${failed ? `${kind}: fails` : kind}</span> ` +
+        `<span class="verdict-text">${set(text)}</span></li>`;
+    }).join("");
+    made.className = `verdict-card${/^(- \*\*)?✗/m.test(markdown) ? " fails" : ""}`;
+    made.innerHTML = html.replace(/(<li>.*?<\/li>)+/gs, '<ul class="verdicts">$&</ul>');
+    return /^\*\*.*\*\*$/.test(lines[0]) || lines.some((line) => verdict.test(line)) ? made : null;
   };
   const draw = (cell, found) => {
     const boxes = cell.querySelectorAll(".cell_output .jp-OutputArea-child");
-    found.area.model.toJSON().forEach(({ data }, i) => {
-      const made = data?.["text/markdown"] && card([data["text/markdown"]].flat().join(""));
+    const said = found.area.model.toJSON().map(({ data }) => [data?.["text/markdown"] || ""].flat().join(""));
+    said.forEach((markdown, i) => {
+      const made = card(markdown);
       if (made) boxes[i]?.replaceChildren(made);
     });
+    return /^\*\*.*: (\d+) of \1 hold\*\*$/m.test(said.at(-1)); // the last report has nothing against it
   };
 
   // A cell is run after the cells before it that have not run yet, one after the other.
   const ran = new Set();
   let queue = Promise.resolve();
-  const run = (notebook, last) => {
+  const run = (notebook, last, exercise = "") => {
+    const judge = exercise && `\n\nfrom mllib.course import answer as _answer\n_answer("${exercise}", globals().pop("handed_in", None))`;
     queue = queue.then(async () => {
       for (let i = 0; i <= last; i += 1) {
         if (i < last && (ran.has(i) || cells[i].matches(".live-own"))) continue;
         status.textContent = `Running cell ${i + 1} of ${cells.length} ...`;
         const cell = notebook.cells[i];
-        const result = await cell.execute(cell.source);
-        draw(cells[i], cell);
+        const result = await cell.execute(i === last ? cell.source + judge : cell.source);
+        const passed = draw(cells[i], cell);
         cells[i].classList.add("live-ran");
         if (result && result.error) {
           status.textContent = `Cell ${i + 1} ended in an error.`;
           return;
         }
         ran.add(i);
+        if (exercise && i === last) {
+          if (passed) window.bookSolved(exercise, cell.source);
+          status.textContent = passed ? "Solved." : "Not solved yet: the card says what is missing.";
+          return;
+        }
       }
       status.textContent = `Cell ${last + 1} ran.`;
     });
@@ -139,7 +151,7 @@
     }), " ");
 
   // What was written into a cell is kept by this browser until it is put back.
-  const shelf = `live ${window.location.pathname}`, kept = JSON.parse(window.localStorage.getItem(shelf) || "{}");
+  const shelf = `live ${window.location.pathname}`, kept = JSON.parse(window.bookKept(shelf) || "{}");
   const controls = (notebook) => cells.forEach((cell, i) => {
     const box = cell.querySelector(".thebe-cell"), editor = box.querySelector(".CodeMirror").CodeMirror;
     const first = editor.getValue();
@@ -148,12 +160,19 @@
     go.className = back.className = "live-run";
     go.setAttribute("aria-label", `Run cell ${i + 1}`);
     box.append(go, back);
+    const { exercise } = cell.dataset;
+    if (exercise) {
+      const check = button("Check", "Run this cell and judge what it hands in", () => run(notebook, i, exercise));
+      check.className = "live-run";
+      check.setAttribute("aria-label", `Check ${document.getElementById(exercise).querySelector(".caption-number").textContent}`);
+      go.after(check);
+    }
     const note = () => {
       const text = editor.getValue();
       back.hidden = text === first;
       if (back.hidden) delete kept[first];
       else kept[first] = text;
-      window.localStorage.setItem(shelf, JSON.stringify(kept));
+      window.bookKept(shelf, JSON.stringify(kept));
     };
     if (kept[first]) editor.setValue(kept[first]);
     note();

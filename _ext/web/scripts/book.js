@@ -26,6 +26,13 @@
     return done ? undefined : Promise.reject(new Error("not copied"));
   };
 
+  // A script of the site, by its place from the root.
+  window.bookLoad = (file) => new Promise((done) => {
+    const script = document.createElement("script");
+    script.src = root + file;
+    script.onload = script.onerror = done;
+    document.head.append(script);
+  });
   window.bookCopy = (text, what) => copy(text).then(() => say(`${what} copied`), () => say(text));
 
   document.addEventListener("click", (event) => {
@@ -50,15 +57,7 @@
   const site = new URL(root, window.location.href);
   const pageOf = (link) => link.pathname.slice(site.pathname.length);
 
-  const fetched = (page) => {
-    waiting[page] ||= new Promise((done) => {
-      const script = document.createElement("script");
-      script.src = new URL(page.replace(/\.html$/, ".previews.js"), site).href;
-      script.onload = script.onerror = done;
-      document.head.append(script);
-    });
-    return waiting[page];
-  };
+  const fetched = (page) => waiting[page] ||= window.bookLoad(page.replace(/\.html$/, ".previews.js"));
 
   const target = async (link) => {
     const name = decodeURIComponent(link.hash.slice(1));

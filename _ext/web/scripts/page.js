@@ -7,7 +7,7 @@
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const one = (selector, within = document) => within.querySelector(selector);
   // A reader may refuse storage: what is kept then lasts as long as the page.
-  const kept = (name, value) => {
+  const kept = window.bookKept = (name, value) => {
     try {
       if (value === undefined) return window.localStorage.getItem(name);
       window.localStorage.setItem(name, value);
@@ -19,10 +19,7 @@
   document.addEventListener("focusin", function first({target: field}) {
     if (!field.matches?.("form.bd-search input")) return;
     document.removeEventListener("focusin", first);
-    if (window.bookFind) return;
-    const script = document.createElement("script");
-    script.src = `${root.dataset.content_root}_static/search.js`;
-    document.head.append(script);
+    if (!window.bookFind) window.bookLoad("_static/search.js");
   });
 
   // The key / opens the search, as Ctrl+K does.

@@ -9,18 +9,12 @@
   // Numbers like 14.2 and powers like R^2 are words.
   const words = (text) => plain(text).match(/[\p{L}\p{N}]+(?:[.^][\p{L}\p{N}]+)*/gu) || [];
   const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
-  const load = (address) => new Promise((done) => {
-    const script = document.createElement("script");
-    script.src = root + address;
-    script.onload = script.onerror = done;
-    document.head.append(script);
-  });
 
   // What has a name ------------------------------------------------------------------------------
 
   const WEIGHT = {term: 2.4, "function,": 0.9, "class,": 0.9, exercise: 0.9, section: 0.7, page: 0.7};
   let index = null;
-  const names = () => index ||= Promise.all([load("_static/minisearch.min.js"), load("searchnames.js")]).then(() => {
+  const names = () => index ||= Promise.all(["_static/minisearch.min.js", "searchnames.js"].map(window.bookLoad)).then(() => {
     const mini = new window.MiniSearch({
       fields: ["title", "kind", "more"],
       tokenize: (text) => words(text).flatMap((word) => /[.^]/.test(word) ? [word, ...word.split(/[.^]/)] : [word]),
@@ -58,7 +52,7 @@
   window.bookWords = (letter, table) => { held[letter] = table; };
   const pagesWith = async (word) => {
     const letter = /[a-z]/.test(word[0]) ? word[0] : "0";
-    await (waiting[letter] ||= load(`searchwords/${letter}.js`));
+    await (waiting[letter] ||= window.bookLoad(`searchwords/${letter}.js`));
     const stem = word.replace(/(ies|es|s|ing|ed|y|e)$/, ""), least = stem.length > 3 ? stem.length : word.length;
     const like = Object.keys(held[letter] || {})
       .filter((one) => one.startsWith(word) || (one.length >= least && word.startsWith(one)));

@@ -73,9 +73,7 @@
     owner = null;
   };
   const act = (name, does) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = name;
+    const button = Object.assign(document.createElement("button"), {type: "button", textContent: name});
     button.addEventListener("click", () => {
       does();
       close(true);
@@ -120,12 +118,8 @@
   });
 
   const offer = (place, about, name) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "share-button";
-    button.setAttribute("aria-expanded", "false");
-    button.setAttribute("aria-label", `Share ${name}`);
-    button.innerHTML = '<span aria-hidden="true">⋯</span>';
+    const button = Object.assign(document.createElement("button"), {type: "button", className: "share-button",
+      ariaExpanded: "false", ariaLabel: `Share ${name}`, innerHTML: '<span aria-hidden="true">⋯</span>'});
     button.addEventListener("click", () => (owner === button ? close() : open(button, about)));
     place.append(button);
   };
