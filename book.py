@@ -214,16 +214,30 @@ def lab():
     run_python("_ext/notebooks/lab.py")
 
 
-@word("run")
+def workbooks(chapters, to):
+    """Build the site, return its workbooks of some chapters, and put the wheel where they go."""
+    book()
+    made = ROOT.glob("_build/html/_sources/chapters/*/*-workbook.ipynb")
+    found = {path.name.removesuffix("-workbook.ipynb"): path for path in made}
+    if missing := set(chapters.split()) - found.keys():
+        sys.exit(f"There is no chapter {' or '.join(sorted(missing))}: {', '.join(sorted(found))}.")
+    Path(to).mkdir(parents=True, exist_ok=True)
+    for wheel in ROOT.glob("_build/html/_sources/*.whl"):
+        shutil.copy(wheel, to)
+    return [found[slug] for slug in chapters.split()]
+
+
+@word("build")
 def workbook(chapter="perceptron", to="."):
     """Write a chapter as a workbook, with what you are to write left empty (CHAPTER= TO=)"""
-    run_python("-m", "mllib.course.workbook", chapter, to)
+    for path in workbooks(chapter, to):
+        print(shutil.copy(path, to))
 
 
-@word("run", "grading")
+@word("build", "run", "grading")
 def assignment(chapters="perceptron", to="course"):
     """Write assignments in the format of nbgrader (CHAPTERS="perceptron boosting" TO=)"""
-    run_python("-m", "mllib.course.assignment", chapters, to)
+    run_python("-m", "mllib.course.assignment", to, *workbooks(chapters, to))
 
 
 @word("run")

@@ -9,8 +9,6 @@ pages of the first; the pages may speak to no other host.
 
 import argparse
 import contextlib
-import functools
-import http.server
 import json
 import os
 import secrets
@@ -153,17 +151,9 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # so that the kernels end too
     kernel, token = free_port(), secrets.token_hex(24)
     Site.base, Site.token = f"http://127.0.0.1:{kernel}", token
-    handler = functools.partial(Site, directory=str(site.SITE))
-    try:
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", options.port), handler)
-    except OSError:
-        sys.exit(
-            f"Port {options.port} is in use: choose another, "
-            f"for instance `make live PORT={options.port + 1}`."
-        )
+    server = site.listen(Site, options.port, "live")
     origin = f"http://localhost:{options.port}"
     with kernels(kernel, token, origin):
-        threading.Thread(target=server.serve_forever, daemon=True).start()
         print(f"Open {origin} and press the button under the title of a chapter.", flush=True)
         print("Everything runs on this machine. Ctrl-C ends.", flush=True)
         with contextlib.suppress(KeyboardInterrupt):

@@ -22,6 +22,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -160,6 +161,18 @@ def run_sphinx(printed):
     return result == 0
 
 
+def add_wheel(folder):
+    """Put the wheel of the library into a folder; a copy of the tree takes what building leaves."""
+    with tempfile.TemporaryDirectory() as tree:
+        unneeded = shutil.ignore_patterns("__pycache__", "*.ipynb")
+        for name in ("mllib", "chapters"):
+            shutil.copytree(ROOT / name, Path(tree, name), ignore=unneeded)
+        for name in ("pyproject.toml", "LICENSE"):
+            shutil.copy(ROOT / name, tree)
+        pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+        subprocess.run([*pip, "--disable-pip-version-check", "-w", folder, tree], check=True)
+
+
 def publish(printed):
     """Copy the work folder, and put the copy in the place of the site.
 
@@ -169,6 +182,8 @@ def publish(printed):
     shutil.rmtree(fresh, ignore_errors=True)
     shutil.rmtree(old, ignore_errors=True)
     shutil.copytree(WORK / "html", fresh, ignore=shutil.ignore_patterns("*.map", "searchindex.js"))
+    if (ROOT / "pyproject.toml").exists():
+        add_wheel(fresh / "_sources")
     (fresh / ".nojekyll").touch()  # GitHub Pages keeps folders that begin with an underscore
     if printed:
         shutil.copy(PDF, fresh)
@@ -254,6 +269,16 @@ class Server(http.server.ThreadingHTTPServer):
         """Let it go."""
 
 
+def listen(handler, port, word):
+    """Serve the site on localhost in a thread; ``word`` is what was asked for, if nothing can."""
+    try:
+        server = Server(("127.0.0.1", port), functools.partial(handler, directory=str(SITE)))
+    except OSError:
+        sys.exit(f"Port {port} is in use: choose another, like `make {word} PORT={port + 1}`.")
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
 def serve(port):
     """Serve the site on localhost and rebuild it when a source changes, until interrupted."""
     command = [sys.executable, str(Path(__file__).resolve())]
@@ -262,14 +287,7 @@ def serve(port):
     subprocess.run(command, check=False)
     if not SITE.exists():
         sys.exit(1)
-    handler = functools.partial(Quiet, directory=str(SITE))
-    try:
-        server = Server(("127.0.0.1", port), handler)
-    except OSError:
-        sys.exit(
-            f"Port {port} is in use: choose another, for instance `make serve PORT={port + 1}`."
-        )
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    server = listen(Quiet, port, "serve")
     print(f"Serving http://localhost:{server.server_address[1]} (Ctrl-C ends);")
     print("a change to the book rebuilds it.", flush=True)
     try:

@@ -4,7 +4,8 @@ The committed notebook holds the directives of the text; what is handed out (dow
 Binder, Colab) is rendered from the resolved page: numbers and links of the site, printed code of
 the library, captions, cited works. Its cells of code are those of the committed notebook with their
 outputs, to the letter. What the page folds is folded (claims, preparation, solutions), and each
-drawing also stands as an image that a notebook shows before it is trusted.
+drawing also stands as an image that a notebook shows before it is trusted. Beside it stands its
+workbook, which ``mllib.course.workbook`` cuts from the same cells, and the wheel it installs.
 """
 
 import base64
@@ -17,12 +18,16 @@ from urllib.parse import quote, urljoin
 
 import nbformat
 from docutils import nodes
+from sphinx.directives.code import LiteralInclude
 from sphinx_exercise.nodes import exercise_enumerable_node, solution_node
 from sphinx_proof.nodes import proof_node
 
 from _ext.build.notebooks import name_cells
 from _ext.pages import formulas, players
 from _ext.registers import code, notes
+from mllib.course.page import page as text_of
+from mllib.course.page import slugs
+from mllib.course.workbook import WHEEL, cut, opening
 
 #: What a kernel of this Python says of itself: a notebook that says the same is not marked unsaved.
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
@@ -39,10 +44,13 @@ def in_notebooks(docname):
 
 
 class Rendered:
-    """The page ``docname`` as a notebook; ``builder`` knows the numbers of the book."""
+    """The page ``docname`` as a notebook; ``builder`` knows the numbers of the book.
 
-    def __init__(self, doctree, docname, builder):
-        self.docname, self.builder, self.env = docname, builder, builder.env
+    Where it stands ``alone`` no link leads to another notebook.
+    """
+
+    def __init__(self, doctree, docname, builder, alone=False):
+        self.docname, self.builder, self.env, self.alone = docname, builder, builder.env, alone
         source = Path(self.env.doc2path(docname))
         self.given = nbformat.read(source, as_version=4)
         self.folder = source.parent
@@ -113,7 +121,7 @@ class Rendered:
         elif kind == "literal_block":
             language = node.get("language", "text")
             language = "python" if language in ("default", "ipython3") else language
-            self.lines.append(f"```{language}\n{node.astext().rstrip()}\n```")
+            self.printed(node, language)
         elif kind == "math_block":
             self.lines.append(self.display(node))
         elif kind == "table":
@@ -125,6 +133,19 @@ class Rendered:
             self.lines.append(self.anchors(node) + self.text(node))
         elif isinstance(node, nodes.target):
             self.lines.append(self.anchors(node))
+
+    def printed(self, node, language):
+        """Write code; a function of the library has a cell of its own."""
+        text, name = node.astext().rstrip(), node.get("printed")
+        slug = posixpath.basename(self.docname)
+        own = slug in slugs() and name in text_of(slug).printed  # a method is not
+        if own:
+            self.flush()
+        for label in set(re.findall(r"\((eq-[\w-]+)\)", text)):
+            text = text.replace(label, self.number("displaymath", [f"equation-{label}"]) or label)
+        self.lines.append(f"```{language}\n{text}\n```")
+        if own:
+            self.flush(mllib={"kind": "printed", "name": name})
 
     def inside(self, children):
         """Return blocks as one text."""
@@ -159,16 +180,20 @@ class Rendered:
         number = self.number(kind, node["ids"])
         self.lines.append(self.anchors(node) + f"\n\n#### {name} {number}{said and f'. {said}'}")
         self.lines.append(quoted(self.inside(rest)))
+        if kind == "exercise":
+            self.flush(mllib={"kind": "exercise", "name": node["label"]})
 
     def solution(self, node):
         """Write a solution under a heading of its own, which is shut when the notebook opens."""
         self.flush()
-        title, *rest = node.children
+        (title, *rest), start = node.children, len(self.cells)
         self.lines.append(f"##### {self.text(title).partition(':')[0]}")
         self.flush(**{"jp-MarkdownHeadingCollapsed": True})
         for part in rest:
             self.block(part)
         self.flush()
+        for cell in self.cells[start:]:
+            cell.metadata["mllib"] = {"kind": "solution", "name": node["target_label"]}
 
     def listing(self, node):
         """Return a list."""
@@ -247,7 +272,7 @@ class Rendered:
         if to.startswith("#"):
             return to
         anchor = anchor and f"#{anchor}"
-        if in_notebooks(page.removesuffix(".html")):
+        if in_notebooks(page.removesuffix(".html")) and not self.alone:
             start = posixpath.dirname(self.docname)
             return posixpath.relpath(page.removesuffix(".html"), start) + f".ipynb{anchor}"
         base = self.builder.config.html_baseurl
@@ -272,19 +297,59 @@ def image(svg, alt):
     return f'<img style="{ground}" alt="{told}" src="data:image/svg+xml;base64,{drawn}">'
 
 
+def requirement(config):
+    """Return what the first cell of a workbook installs: from the site, the repository, a file."""
+    given, name = config.html_theme_options, "ml-you-can-check[book]"
+    if config.html_baseurl:
+        return f"{name} @ {urljoin(config.html_baseurl, f'_sources/{WHEEL}')}"
+    if url := given.get("repository_url"):
+        return f"{name} @ git+{url}@{given['repository_branch']}"
+    return f"{WHEEL}[book]"
+
+
 def write(app, pagename, templatename, context, doctree):
-    """Write the notebook of a page in the place where the site offers its source."""
+    """Write the notebook of a page, and its workbook, where the site offers its source."""
     if doctree is None or not in_notebooks(pagename) or app.builder.format != "html":
         return
-    path = Path(app.outdir, "_sources", f"{pagename}.ipynb")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    made = Rendered(doctree, pagename, app.builder).notebook
-    text = json.dumps(made, indent=1, ensure_ascii=False, sort_keys=True)
-    path.write_text(text + "\n", encoding="utf-8")
+    slug, made = posixpath.basename(pagename), {pagename: Rendered(doctree, pagename, app.builder)}
+    if slug in slugs():
+        book = made[f"{pagename}-workbook"] = Rendered(doctree, pagename, app.builder, alone=True)
+        first = opening(text_of(slug).title, requirement(app.config))
+        book.notebook.cells = [*first, *cut(slug, book.cells)]
+        book.notebook.metadata["mllib"] = {"chapter": slug}
+        offered = [("Workbook", f"{pagename}-workbook.ipynb", "pen"), ("Library", WHEEL, "box")]
+        menu = (g for g in context["header_buttons"] if g.get("label") == "download-buttons")
+        next(menu)["buttons"] += [
+            {
+                "type": "link",
+                "url": context["pathto"](f"_sources/{file}", 1),
+                "text": text,
+                "tooltip": f"Download {file.rpartition('/')[2]}",
+                "icon": f"fas fa-{icon}",
+                "label": f"download-{text.lower()}-button",
+            }
+            for text, file, icon in offered
+        ]
+    for name, rendered in made.items():
+        path = Path(app.outdir, "_sources", f"{name}.ipynb")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(rendered.notebook, indent=1, ensure_ascii=False, sort_keys=True)
+        path.write_text(text + "\n", encoding="utf-8")
     context["sourcename"] = ""  # Sphinx would copy the committed one there
+
+
+class Printed(LiteralInclude):
+    """``{literalinclude}``, which notes the function that it prints."""
+
+    def run(self):
+        """Return the code."""
+        (block,) = super().run()
+        block["printed"] = self.options.get("pyobject")
+        return [block]
 
 
 def setup(app):
     """Write them with the pages, once the buttons of the theme know where they will be."""
+    app.add_directive("literalinclude", Printed, override=True)
     app.connect("html-page-context", write, priority=960)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -5,7 +5,6 @@ from mllib.course.claims import ClaimFailure, claim, refusal
 from mllib.course.exercises import answer
 from mllib.course.grading import check, hint, mine
 from mllib.course.proofs import for_all, identity, integers, on_box, reals
-from mllib.course.workbook import workbook
 
 __all__ = [
     "ClaimFailure",
@@ -21,5 +20,4 @@ __all__ = [
     "on_box",
     "reals",
     "refusal",
-    "workbook",
 ]

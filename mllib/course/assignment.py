@@ -1,13 +1,14 @@
 """Assignments for a course: handed out in nbgrader's format, and graded with it or without.
 
-    python -m mllib.course.assignment "perceptron k-means" ~/course
+    python -m mllib.course.assignment ~/course perceptron-workbook.ipynb k-means-workbook.ipynb
     python -m mllib.course.assignment --grade ~/course
 
-The first writes ``source/<chapter>/<chapter>.ipynb``, from which ``nbgrader generate_assignment``
-makes what students get: a workbook whose cells of checks are locked and carry points. The same
-version for students stands in ``release/`` for a course without nbgrader. The second grades what
-lies in ``submitted/<student>/<chapter>/<chapter>.ipynb``: into ``grades.csv``, and a page for each
-student in ``feedback/``.
+The first takes workbooks, which the pages of their chapters offer, and writes
+``source/<chapter>/<chapter>.ipynb``, from which ``nbgrader generate_assignment`` makes what
+students get: the workbook, its cells of checks locked and worth points. The same version for
+students stands in ``release/`` for a course without nbgrader. The second grades what lies in
+``submitted/<student>/<chapter>/<chapter>.ipynb``: into ``grades.csv``, and a page for each student
+in ``feedback/``.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from mllib.course.grading import Report, mine, report
 from mllib.course.hints import EMPTY
 from mllib.course.page import needed, page
 from mllib.course.running import Outcome, Run, apart, check, watch
-from mllib.course.workbook import WHEEL, cells_of, notebook, opening, solved
+from mllib.course.workbook import solved, stub
 
 __all__ = ["assignment", "grade"]
 
@@ -39,25 +40,35 @@ c.Execute.timeout = 300
 # Handing out ---------------------------------------------------------------------------------
 
 
-def _graded(kind, name, text):
-    """Return the source of a cell and what nbgrader has to know of it."""
+def known(cell):
+    """Return what a cell is and its name, as the workbook notes them."""
+    about = cell["metadata"]["mllib"]
+    return about["kind"], about["name"]
+
+
+def source_of(cell):
+    """Return the text of a cell, which notebooks keep whole or in lines."""
+    return "".join(cell["source"])
+
+
+def _graded(kind, name):
+    """Return what nbgrader has to know of a cell."""
     about = {"schema_version": 3, "grade_id": re.sub(r"\W", "-", f"{kind}-{name}"), "task": False}
     if kind == "yours":
-        return text, about | {"solution": True, "grade": False, "locked": False}
+        return about | {"solution": True, "grade": False, "locked": False}
     if kind == "check":
-        text = f"from mllib.course import answer, check\n\n{text}.require()"
-        return text, about | {"solution": False, "grade": True, "locked": True, "points": POINTS}
-    return text, about | {"solution": False, "grade": False, "locked": True}
+        return about | {"solution": False, "grade": True, "locked": True, "points": POINTS}
+    return about | {"solution": False, "grade": False, "locked": True}
 
 
-def tasks(slug, only=()):
-    """Return the cells of an assignment: those of the workbook, proofs apart, which no run grades.
+def tasks(cells, only=()):
+    """Return the cells of an assignment: a workbook's, proofs apart, which no run grades.
 
     With ``only`` these tasks are left, each under the text before it, and the imports.
     """
-    made, before = [], None
-    for cell in cells_of(slug):
-        kind, name, text = cell
+    made, before = cells[:2], None
+    for cell in cells[2:]:
+        kind, name = known(cell)
         if kind in ("yours", "check"):
             found = exercises.entry(name) if name.startswith("ex-") else True
             if found is not True and (found is None or found.check is None):
@@ -67,11 +78,11 @@ def tasks(slug, only=()):
             if only and kind == "yours" and before:
                 made.append(before)
             made.append(cell)
-        elif not only or (kind == "code" and imports(text)):
+        elif not only or (kind == "code" and imports(source_of(cell))):
             made.append(cell)
         before = cell if kind == "text" else None
-    if missing := set(only) - {name for kind, name, _ in made if kind == "yours"}:
-        raise ValueError(f"{slug} has no such task: {', '.join(sorted(missing))}.")
+    if missing := set(only) - {known(cell)[1] for cell in made if known(cell)[0] == "yours"}:
+        raise ValueError(f"The workbook has no such task: {', '.join(sorted(missing))}.")
     return made
 
 
@@ -81,42 +92,44 @@ def imports(text):
     return "import " in text and all(isinstance(node, kinds) for node in ast.parse(text).body)
 
 
-def with_solution(slug, kind, name, text):
+def with_solution(slug, name, text):
     """Return a cell of the teacher's version: the answer between nbgrader's marks."""
-    if kind != "yours":
-        return text
     start, end = "### BEGIN SOLUTION", "### END SOLUTION"
     if name.startswith("ex-"):
         cells = "\n\n".join(cell.source for cell in page(slug).solution(name))
         return f"{text}\n{start}\n{cells}\n{end}"
     module = page(slug).printed[name][0]
-    whole = solved(slug, module, name)
-    head = text[: text.index(EMPTY)]
-    body = "\n".join(whole.splitlines()[len(head.splitlines()) :])
-    return f"{head}    {start}\n{body}\n    {end}\n"
+    head = stub(slug, module, name).partition(EMPTY)[0]
+    body = "\n".join(solved(slug, module, name).splitlines()[len(head.splitlines()) :])
+    return text.replace(EMPTY, f"    {start}\n{body}\n    {end}")
 
 
-def assignment(chapters, to, *, only=()):
-    """Write the assignments of some chapters; return the paths of the teacher's versions.
+def assignment(workbooks, to, *, only=()):
+    """Write an assignment of each workbook; return the paths of the teacher's versions.
 
     Parameters
     ----------
-    chapters : str; names of chapters, with blanks between
+    workbooks : sequence of path
     to : path; the folder of the course
     only : sequence of str; functions and exercises to ask for, instead of all
     """
     written = []
-    for slug in chapters.split():
+    for workbook in workbooks:
+        text = Path(workbook).read_text(encoding="utf-8")
         for version in ("source", "release"):
-            cells = [*opening(slug, WHEEL), *tasks(slug, only)]
-            texts = []
-            for kind, name, text in cells:
-                if version == "source":
-                    text = with_solution(slug, kind, name, text)
-                texts.append((kind, name, _graded(kind, name, text)))
-            made = notebook([(kind, name, text) for kind, name, (text, _) in texts])
-            for cell, (*_, (_, about)) in zip(made["cells"], texts):
-                cell["metadata"]["nbgrader"] = about | {"cell_type": cell["cell_type"]}
+            made = json.loads(text)
+            slug = made["metadata"]["mllib"]["chapter"]
+            made["cells"] = tasks(made["cells"], only)
+            for cell in made["cells"]:
+                kind, name = known(cell)
+                cell["metadata"]["nbgrader"] = _graded(kind, name) | {
+                    "cell_type": cell["cell_type"]
+                }
+                if kind == "yours" and version == "source":
+                    cell["source"] = with_solution(slug, name, source_of(cell))
+                elif kind == "check":
+                    asked = f"from mllib.course import answer, check\n\n{source_of(cell)}.require()"
+                    cell["source"] = asked
             path = Path(to) / version / slug / f"{slug}.ipynb"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", "utf-8")
@@ -137,7 +150,7 @@ def handed_in(path):
     for cell in cells:
         identity = cell.get("metadata", {}).get("nbgrader", {}).get("grade_id", "")
         if cell.get("cell_type") == "code" and identity.startswith("yours-"):
-            found[identity] = "".join(cell["source"])
+            found[identity] = source_of(cell)
     if not found:
         raise ValueError("it has none of the cells that were handed out")
     return found
@@ -146,8 +159,7 @@ def handed_in(path):
 def original(path):
     """Return the cells that were handed out: (what it is, name, source)."""
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    about = [cell["metadata"]["mllib"] for cell in cells]
-    return [(a["kind"], a["name"], "".join(c["source"])) for a, c in zip(about, cells)]
+    return [(*known(cell), source_of(cell)) for cell in cells]
 
 
 def _plain(text):
@@ -238,9 +250,7 @@ def grade(folder):
             given, problem = {}, f"This is not the notebook that was handed out: {error}."
         todo = [cell for cell in listed if cell[0] not in ("text", "check")]
         cells = [
-            _plain(
-                given.get(_graded(kind, name, "")[1]["grade_id"], text) if kind == "yours" else text
-            )
+            _plain(given.get(_graded(kind, name)["grade_id"], text) if kind == "yours" else text)
             for kind, name, text in todo
         ]
         names = [(kind, name) for kind, name, _ in todo]
@@ -284,8 +294,8 @@ def feedback(student, reports):
 def main():
     """Write assignments, or grade what was handed in."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("chapters", nargs="?", help="names of chapters, with blanks between")
     parser.add_argument("folder", help="the folder of the course")
+    parser.add_argument("workbooks", nargs="*", help="workbooks of chapters")
     parser.add_argument("--grade", action="store_true", help="grade what is in submitted/")
     options = parser.parse_args()
     if options.grade:
@@ -293,7 +303,7 @@ def main():
         points = sum(row[3] for row in rows)
         print(f"{points} of {POINTS * len(rows)} points; see {options.folder}/grades.csv")
     else:
-        for path in assignment(options.chapters, options.folder):
+        for path in assignment(options.workbooks, options.folder):
             print(path)
 
 

@@ -25,7 +25,8 @@ _PRINTED = re.compile(
     r"(?m)^`{3,}\{literalinclude\} [./]*/(?P<module>mllib/[\w/]+)\.py\n:pyobject: (?P<name>\w+)\n"
 )
 _EXERCISE = re.compile(
-    r"(?ms)^(?P<fence>`{3,})\{exercise\} (?P<title>[^\n]*)\n:label: (?P<label>[^\n]*)\n"
+    r"(?ms)^(?P<fence>`{3,})\{exercise\} (?P<title>[^\n]*?)"
+    r"(?: \((?:conceptual|short code|extended)\))?\n:label: (?P<label>[^\n]*)\n"
     r"(?P<body>.*?)^(?P=fence)$"
 )
 _SOLUTION = re.compile(r"(?m)^`{3,}\{solution-(?:start\} (?P<label>\S+)|(?P<end>end\}))$")

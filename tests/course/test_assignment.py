@@ -10,8 +10,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from handed import cells
 
 from mllib.course.assignment import assignment, grade, handed_in, mark, tasks
+from mllib.course.workbook import cut, opening
 
 ROOT = Path(__file__).resolve().parents[2]
 ONLY = ("kernel_perceptron", "ex-perceptron-order")
@@ -37,11 +39,21 @@ def cell_of(notebook, name):
     )
 
 
+def workbook():
+    """Return a workbook of the perceptron, as its page offers it."""
+    made = [*opening("The perceptron", "the wheel"), *cut("perceptron", cells("perceptron"))]
+    about = {"mllib": {"chapter": "perceptron"}, "kernelspec": {"name": "python3"}}
+    about["kernelspec"] |= {"display_name": "Python 3", "language": "python"}
+    return {"cells": made, "metadata": about, "nbformat": 4, "nbformat_minor": 5}
+
+
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
     """Hand out one assignment, and hand in what five students made of it."""
     folder = tmp_path_factory.mktemp("course")
-    (source,) = assignment("perceptron", folder, only=ONLY)
+    given = folder / "perceptron-workbook (1).ipynb"  # as a browser may call it
+    given.write_text(json.dumps(workbook()), "utf-8")
+    (source,) = assignment([given], folder, only=ONLY)
     right = nbformat.read(source, as_version=4)
     release = folder / "release" / "perceptron" / "perceptron.ipynb"
     for student in ("broken", "empty", "half", "hostile", "perfect"):
@@ -80,14 +92,15 @@ def test_what_is_handed_out_is_in_nbgraders_format(course):
 
 
 def test_a_whole_chapter_has_all_its_tasks():
-    names = [name for kind, name, _ in tasks("perceptron") if kind == "yours"]
+    made = [cell["metadata"]["mllib"] for cell in tasks(workbook()["cells"])]
+    names = [about["name"] for about in made if about["kind"] == "yours"]
     assert names == [
         "_one_pass",
         "kernel_perceptron",
         *(f"ex-perceptron-{n}" for n in ("warm-start", "order", "margin", "iris", "break")),
     ]
-    with pytest.raises(ValueError, match="perceptron has no such task: nothing"):
-        tasks("perceptron", ["nothing"])
+    with pytest.raises(ValueError, match="The workbook has no such task: nothing"):
+        tasks(workbook()["cells"], ["nothing"])
 
 
 POINTS = {"broken": 0, "empty": 0, "half": 2, "hostile": 0, "perfect": 4}

@@ -1,57 +1,52 @@
-"""A workbook is its chapter, minus what the student writes."""
+"""What a workbook leaves empty; tests/site/test_notebooks.py has those that the site offers."""
 
 import ast
-import json
-import re
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
+from handed import cells
 
-from mllib.course import workbook
+from mllib.course.hints import EMPTY, docstring
 from mllib.course.page import page, slugs
-from mllib.course.workbook import cells_of, solved, stub, written
-
-DONE = ("perceptron", "k-means", "hidden-markov-models")
+from mllib.course.workbook import cut, opening, solved, stub
 
 
 @pytest.mark.parametrize("slug", slugs())
-def test_it_is_the_chapter_minus_what_was_taken_out(slug):
-    made, chapter = cells_of(slug), page(slug)
-    code = [text for kind, _, text in made if kind in ("code", "claim")]
-    assert code == [cell.source for cell in chapter.cells if not cell.solution]
-    kept = [block.source for block in chapter.blocks if block.kind == "text" and not block.solution]
+def test_functions_and_answers_are_left_empty_and_solutions_out(slug):
+    chapter, given = page(slug), cells(slug)
+    for cell in given:
+        if cell["cell_type"] == "code":
+            figure = {"data": {"image/svg+xml": "<svg/>"}}
+            cell["outputs"] = [{"text": "printed"}, {"data": {"text/plain": "3"}}, figure]
+    made, tasks = cut(slug, given), {}
+    for cell in made:
+        about = cell["metadata"]["mllib"]
+        if about["kind"] in ("yours", "check"):
+            tasks.setdefault(about["name"], {})[about["kind"]] = cell["source"]
+            assert ast.parse(cell["source"])
+            assert cell["outputs"] == []
+        elif cell["cell_type"] == "code":
+            assert cell["outputs"] == [figure]
+            assert cell["execution_count"] is None
+    assert set(tasks) == set(chapter.printed) | set(chapter.exercises)
+    for name, (module, _) in chapter.printed.items():
+        function = ast.parse(tasks[name]["yours"]).body[-1]
+        assert (ast.get_docstring(function) or "") == docstring(module, name)
+        assert tasks[name]["yours"].endswith(f"    # It carries out (7.1).\n{EMPTY}")
+        assert tasks[name]["check"] == f'check("{slug}", "{name}")'
+    for label in chapter.exercises:
+        assert tasks[label]["yours"].endswith("\nhanded_in = None")
+        assert tasks[label]["check"] == f'answer("{label}", handed_in)'
+    kept = [cell["source"] for cell in made if cell["metadata"]["mllib"]["kind"] == "code"]
+    assert kept == [cell.source for cell in chapter.cells if not cell.solution]
+    assert len({cell["id"] for cell in made}) == len(made)
+    assert "mllib" not in given[0]["metadata"]  # what was handed over stays as it was
 
-    def words(text):
-        return re.findall(r"\w+", text)
 
-    said = words("\n".join(text for kind, _, text in made if kind == "text"))
-    assert said == words("\n".join(written(chapter, text) for text in kept))
-    yours = [name for kind, name, _ in made if kind == "yours"]
-    assert yours == [name for kind, name, _ in made if kind == "check"]
-    assert set(yours) == set(chapter.printed) | set(chapter.exercises)
-    everything = "\n".join(text for *_, text in made)
-    for cell in chapter.cells:
-        if cell.solution:
-            assert cell.source not in everything
-
-
-@pytest.mark.parametrize("slug", slugs())
-def test_its_text_is_plain_markdown(slug):
-    for kind, name, text in cells_of(slug):
-        if kind == "text":
-            assert not re.search(r"^`{3,}\{|\{(prf|eq|doc|py|ref|cite)[:\w]*\}`", text, re.M), name
-            assert text.count("```") % 2 == 0
-        else:
-            assert ast.parse(text) is not None
-
-
-@pytest.mark.parametrize("slug", DONE)
+@pytest.mark.parametrize("slug", ["perceptron", "k-means", "hidden-markov-models"])
 def test_what_was_emptied_can_be_filled_with_what_was_taken(slug):
     for name, (module, _) in page(slug).printed.items():
         empty, full = stub(slug, module, name), solved(slug, module, name)
-        head = empty[: empty.index("    ...  # your code")]
-        assert full.startswith(head)
+        assert full.startswith(empty[: empty.index(EMPTY)])
         assert len(full) > len(empty)
         space = {"mine": lambda slug: lambda function: function}
         exec(full, space)
@@ -59,28 +54,11 @@ def test_what_was_emptied_can_be_filled_with_what_was_taken(slug):
         assert {n for n in used if n in vars(__import__(module, fromlist=["x"]))} <= set(space)
 
 
-def test_it_opens_where_notebooks_open(tmp_path):
-    path = workbook("perceptron", tmp_path / "new")
-    made = nbformat.read(path, as_version=4)
-    nbformat.validate(made)
-    assert len({cell.id for cell in made.cells}) == len(made.cells)
-    assert "%pip install" in made.cells[1].source
-    assert path.read_text("utf-8") == workbook("perceptron", tmp_path / "again").read_text("utf-8")
-    claims = [cell for cell in made.cells if "with claim(" in cell.source]
-    assert all(cell.metadata["jupyter"]["source_hidden"] for cell in claims)
-    assert all(cell.get("outputs", []) == [] for cell in made.cells)
-    assert json.loads(path.read_text("utf-8"))["metadata"]["kernelspec"]["name"] == "python3"
-
-
-def test_an_empty_workbook_runs_to_its_end_and_says_what_is_left(tmp_path):
-    made = nbformat.read(workbook("perceptron", tmp_path), as_version=4)
-    folder = {"metadata": {"path": str(tmp_path)}}
-    NotebookClient(made, timeout=120, kernel_name="python3", resources=folder).execute()
-    said = {
-        cell.metadata.mllib.name: str(cell.outputs)
-        for cell in made.cells
-        if cell.metadata.mllib.kind == "check"
-    }
-    assert "write kernel_perceptron under @mine first" in said["kernel_perceptron"]
-    assert "your function `margin_perceptron(X, y, c)`" in said["ex-perceptron-margin"]
-    assert "A proof makes these points" in said["ex-perceptron-warm-start"]
+def test_the_first_cell_installs_what_it_is_told_and_a_file_must_lie_beside_it():
+    words, install = opening("The perceptron", "ml-you-can-check[book] @ https://a.org/x.whl")
+    assert (
+        '%pip install --quiet "ml-you-can-check[book] @ https://a.org/x.whl"' in install["source"]
+    )
+    assert "beside" not in words["source"]
+    words, install = opening("The perceptron", "ml_you_can_check-0.1.0-py3-none-any.whl[book]")
+    assert "`ml_you_can_check-0.1.0-py3-none-any.whl`: the page offers both" in words["source"]
