@@ -2,7 +2,7 @@
 
 The templates in ``templates`` show it. Licence and citation come from ``_config.yml`` and
 ``CITATION.cff``. What needs an address appears once the address is given and not before: source
-and edit links with ``repository.url``; canonical address, ``sitemap.xml`` and
+and edit links with ``repository.url``; canonical address, card picture, ``sitemap.xml`` and
 ``404.html`` with ``html.baseurl``, where the site is published.
 """
 
@@ -16,7 +16,7 @@ from docutils import nodes
 from sphinx_exercise.nodes import solution_node
 
 from _ext.registers.verdicts import folded
-from _ext.web import lighter, repository
+from _ext.web import browser, lighter, repository
 
 HERE = Path(__file__).parent
 #: Scripts of the theme and of extensions that no page of this book needs.
@@ -37,6 +37,8 @@ SOME = {
 FONTS = [f"katex/fonts/KaTeX_{name}.woff2" for name in ("Main-Regular", "Math-Italic")]
 #: Pages that are no reading: they are on no map of the site.
 APART = ("search", "genindex", "py-modindex", "prf-prf", "404")
+#: Width and height of a card, and its margin, in pixels.
+CARD, MARGIN = (1200, 630), 40
 
 
 def description(doctree, title):
@@ -128,17 +130,49 @@ def complete(app, pagename, templatename, context, doctree):
         ("og:title", title),
         ("og:description", about),
     ]
+    card = config.book_cards and pagename not in APART and card_of(app, doctree)
     if config.html_baseurl and pagename not in APART:
         marks.append(("og:url", context["pageurl"]))
-    context["marks"] = marks
+    if card:
+        marks.append(("og:image", urljoin(config.html_baseurl, card)))
+        marks += zip(("og:image:width", "og:image:height"), map(str, CARD))
+    context |= {"marks": marks, "card": card}
     if pagename in APART or not config.html_baseurl:
         context["pageurl"] = None
+
+
+def card_of(app, doctree):
+    """Return the picture of the card of a page, seen from the root of the site, or ""."""
+    for image in doctree.findall(nodes.image) if doctree else ():
+        name = app.env.images.get(image["uri"], ("", ""))[1]
+        if name.endswith(".svg"):
+            return f"_images/{name.removesuffix('.svg')}.card.png"
+    return ""
 
 
 def missing_page(app):
     """Yield the page that a host shows for an address that is not there."""
     if app.config.html_baseurl:
         yield "404", {"title": "Not found"}, "404.html"
+
+
+def draw_cards(folder, names):
+    """Draw the cards of some pictures: black on white, in the middle."""
+    from playwright.sync_api import sync_playwright
+
+    (width, height), path = CARD, browser.find()
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=path, args=browser.OPTIONS)
+        tab = running.new_page(viewport={"width": width, "height": height})
+        for name in names:
+            svg = (folder / name.replace(".card.png", ".svg")).read_text(encoding="utf-8")
+            style = (
+                f"body{{margin:0;display:grid;place-items:center;height:{height}px;background:#fff}}"
+                f"svg{{width:{width - 2 * MARGIN}px;height:{height - 2 * MARGIN}px}}"
+            )
+            tab.set_content(f"<style>{style}</style>{svg}")
+            tab.screenshot(path=folder / name)
+        running.close()
 
 
 def finish(app, error):
@@ -149,6 +183,9 @@ def finish(app, error):
     lighter.trim(folder)
     if not address:
         return
+    if app.config.book_cards:
+        cards = {card_of(app, app.env.get_doctree(name)) for name in app.env.found_docs}
+        draw_cards(folder, sorted(cards - {""}))
     listed = sorted(path.relative_to(folder) for path in folder.glob("[!_]*/**/*.html"))
     rows = "\n".join(f"<url><loc>{urljoin(address, str(page))}</loc></url>" for page in listed)
     (folder / "sitemap.xml").write_text(
@@ -167,6 +204,7 @@ def settle(app, config):
         config.html_static_path.append(str(HERE.parent / "vendored" / file))
     if config.html_baseurl:
         config.html_baseurl = config.html_baseurl.rstrip("/") + "/"
+        config.book_cards = browser.find() is not None
 
 
 def setup(app):
@@ -174,6 +212,7 @@ def setup(app):
     app.setup_extension("_ext.web.writer")
     app.add_config_value("book_printed", False, "html")
     app.add_config_value("book_version", "", "")  # by itself it makes no page anew
+    app.add_config_value("book_cards", False, "html")  # a browser draws them
     for script in ("book", "page", "share", "map", "player", "solved", "theorem", "copy-tex.min"):
         app.add_js_file(f"{script}.js", loading_method="defer")
     app.connect("config-inited", settle)
