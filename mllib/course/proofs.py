@@ -91,21 +91,25 @@ def for_all(variables, given, then):
         goal = z3.And(*then) if isinstance(then, (list, tuple)) else then
 
         def solved(*conditions):
-            solver = z3.Solver()
+            asked, solver = z3.Solver(), z3.Solver(ctx=z3.Context())
+            asked.add(*conditions)
+            solver.from_string(asked.sexpr())  # the text alone decides, not when Python made what
             solver.set("rlimit", STEPS)
-            solver.add(*conditions)
             answer = solver.check()
             if answer == z3.unknown:
                 raise Undecided(f"{tool} did not decide within {STEPS} steps")
-            return solver.model() if answer == z3.sat else None
+            if answer == z3.unsat:
+                return None
+            model, there = solver.model(), solver.ctx
+            value = {v: model.eval(v.translate(there), model_completion=True) for v in variables}
+            return {v: number.translate(v.ctx) for v, number in value.items()}
 
         if given and solved(*given) is None:
             raise Undecided("nothing satisfies what is given")
-        model = solved(*given, z3.Not(goal))
-        if model is None:
+        point = solved(*given, z3.Not(goal))
+        if point is None:
             return Decision("", tool)
         false = z3.And(*given, z3.Not(goal))
-        point = {v: model.eval(v, model_completion=True) for v in variables}
         for v in variables:  # as short a fraction as leaves it a counterexample
             for candidate in _nearby(point[v]):
                 there = [(u, candidate if u is v else value) for u, value in point.items()]
