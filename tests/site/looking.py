@@ -160,7 +160,8 @@ ON_A_PHONE = """() => {
     }).map((line) => line.innerText),
     words,
     small: all('article figure img').filter((picture) => {
-      const size = 12 * box(picture).width / (picture.getAttribute('width') || 1e4);
+      const label = picture.closest('figure').querySelector('.player') ? 14 : 12;
+      const size = label * box(picture).width / (picture.getAttribute('width') || 1e4);
       return size < 9;
     }).map((picture) => picture.src),
     labels: all('main svg text').filter((label) =>
