@@ -1,7 +1,7 @@
 """Answers to the exercises of *Logistic regression*: the chapter's own, and wrong ones."""
 
 RIGHT = {
-    "ex-logistic-regression-one-input": "(kind,)",
+    "ex-logistic-regression-one-input": "(kind_on_line,)",
     "ex-logistic-regression-stiemke": "(lam,)",
     "ex-logistic-regression-overshoot": "(low,)",
     "ex-logistic-regression-psi": (
