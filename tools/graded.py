@@ -123,6 +123,8 @@ def answers(slug):
         if found is None or found.check is None:
             scores[label] = {"kind": "none" if found is None else "proof"}
             continue
+        if found.kind == "breaks" and not exercises.answer(label, eval(told.RIGHT[label])).passed:
+            raise SystemExit(f"{label}: the solution of the chapter is refused")
         wrong = told.WRONG[label]
         refused = sum(not exercises.answer(label, *given).passed for given in wrong)
         scores[label] = {"kind": found.kind, "tried": len(wrong), "refused": refused}

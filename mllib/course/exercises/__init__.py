@@ -240,18 +240,23 @@ def _judge_claims(slug, label, changes, given, say):
         say(Outcome(f"Change {number}, caught by `{name}`", bool(caught), said, said))
 
 
+def planted(slug, function, old, new):
+    """Return a change as grading takes it: the place of the function, and its changed source."""
+    elsewhere, _, function = function.rpartition(".")
+    module = f"mllib.{elsewhere}" if elsewhere else page(slug).module
+    text = source(module, function)
+    if old not in text:
+        raise ValueError(f"{function} does not hold {old!r}.")
+    return {(module, function): text.replace(old, new, 1)}
+
+
 @functools.cache
 def notices(slug, name, function, old, new):
     """Whether a claim fails once a function is changed; None if there is no such claim."""
     chapter = page(slug)
     if name not in {found for cell in chapter.cells for found in claimed(cell.source)}:
         return None
-    elsewhere, _, function = function.rpartition(".")
-    module = f"mllib.{elsewhere}" if elsewhere else chapter.module
-    text = source(module, function)
-    if old not in text:
-        raise ValueError(f"{function} does not hold {old!r}.")
-    faulty = {(module, function): text.replace(old, new, 1)}
+    faulty = planted(slug, function, old, new)
     messages = apart(check, slug, faulty, {name})
     return messages[-1] is None or any(
         isinstance(m, Outcome) and name in m.what and not m.passed for m in messages
