@@ -61,10 +61,10 @@ def size_of(svg):
 def least(svg):
     """Return the width in CSS pixels at which the smallest label of a drawing is legible."""
     scales = re.findall(r'<g style="[^"]*" transform="[^"]*\bscale\(([\d.]+) -', svg)
-    sizes = [float(scale) * 400 / 3 for scale in scales]
+    sizes = [12.0, *(float(scale) * 400 / 3 for scale in scales)]
     sizes += map(float, re.findall(r'<svg[^>]*\bfont-size="([\d.]+)"', svg))  # a player's
     width, _ = size_of(svg) or (0, 0)
-    return math.ceil(width * LEGIBLE / min(sizes)) if sizes else 0
+    return math.ceil(width * LEGIBLE / min(sizes))
 
 
 def finish(app, error):

@@ -30,7 +30,7 @@
     const film = await fetched(box.dataset.player);
     const bar = box.querySelector(".player-bar");
     if (!film || !bar) return; // it did not come, or the figure has been emptied meanwhile
-    const still = box.parentElement.querySelector("img.only-light");
+    const still = box.closest("figure").querySelector("img.only-light") || box.closest("figure").querySelector("img");
     const say = box.querySelector(".player-say"), last = film.frames.length - 1;
     const picture = document.createElement("div");
     picture.className = "player-picture";
