@@ -28,9 +28,8 @@
 
   const start = async (box) => {
     const film = await fetched(box.dataset.player);
-    const bar = box.querySelector(".player-bar");
-    if (!film || !bar) return; // it did not come, or the figure has been emptied meanwhile
-    const still = box.closest("figure").querySelector("img.only-light") || box.closest("figure").querySelector("img");
+    const bar = box.querySelector(".player-bar"), still = box.closest("figure")?.querySelector("img");
+    if (!film || !bar || !still) return; // it did not come, or the figure has been emptied meanwhile
     const say = box.querySelector(".player-say"), last = film.frames.length - 1;
     const picture = document.createElement("div");
     picture.className = "player-picture";
