@@ -16,6 +16,7 @@ from mllib.course.figures import COLOURS, DARK
 INK_ON_DARK, DARK_PAGE = 0xE6, 0x14
 #: No label is set smaller than this, in CSS pixels: on a phone a drawing scrolls instead.
 LEGIBLE = 9
+LABEL = 12.0  #: what the labels of a drawing count as where they are larger, or none is found
 
 _COLOUR = re.compile(r"#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{3})\b")
 _NAMED = re.compile(r"(?<=[:\"' ])(black|white)(?=[;\"' ])")
@@ -61,7 +62,7 @@ def size_of(svg):
 def least(svg):
     """Return the width in CSS pixels at which the smallest label of a drawing is legible."""
     scales = re.findall(r'<g style="[^"]*" transform="[^"]*\bscale\(([\d.]+) -', svg)
-    sizes = [12.0, *(float(scale) * 400 / 3 for scale in scales)]
+    sizes = [LABEL, *(float(scale) * 400 / 3 for scale in scales)]
     sizes += map(float, re.findall(r'<svg[^>]*\bfont-size="([\d.]+)"', svg))  # a player's
     width, _ = size_of(svg) or (0, 0)
     return math.ceil(width * LEGIBLE / min(sizes))

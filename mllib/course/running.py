@@ -28,7 +28,8 @@ from mllib.course.page import names, needed, page
 
 __all__ = ["Outcome", "apart", "check", "place"]
 
-#: Seconds: a call of a student's function (more where the library's takes long), a cell, the whole.
+#: Seconds of computing, so that a busy machine refuses nothing: a call of a student's function
+#: (more where the library's takes long), a cell; and by the clock, the whole.
 CALL, CELL, WHOLE = 3, 30, 240
 BUDGET = 1.0  # for the comparison with the library
 ALONE = False  # whether this process has nothing to do but grade, and may end itself
@@ -132,7 +133,7 @@ class Watched:
             shown = self._shown(*before)
         took = time.perf_counter() - start
         self.budget -= took
-        self.now = (time.monotonic(), CALL + min(300 * took, 4 * CALL), shown if compare else "")
+        self.now = (time.process_time(), CALL + min(300 * took, 4 * CALL), shown if compare else "")
         start = time.perf_counter()
         here = _tried(self.fast or self.function, (args, named))
         if isinstance(here, _Raised) and type(here.error).__module__.startswith("numba"):
@@ -332,7 +333,7 @@ class Run:
         if k in self.ended:
             return
         before, self.ended[k] = self._called(), None
-        self.since = time.monotonic()
+        self.since = time.process_time()
         with verdicts() as self.shown:
             try:
                 exec(compile(self.cells[k].source, f"<cell {k}>", "exec"), self.space)
@@ -388,7 +389,7 @@ class Run:
             test = doctest.DocTestParser().get_doctest(
                 library.__doc__ or "", space, function.name, None, 0
             )
-            said, self.since = [], time.monotonic()
+            said, self.since = [], time.process_time()
             doctest.DocTestRunner(verbose=False).run(test, out=said.append)
             self.since = None
             if test.examples:
@@ -484,15 +485,16 @@ def watch(run):
 def _watch(run):
     while True:
         time.sleep(0.1)
-        now = time.monotonic()
+        now = time.process_time()
         for function in run.watched:
             going = function.now
             if going and now - going[0] > going[1]:
                 given = f" with {going[2]}" if going[2] else ""
-                _stop(run, f"`{function.name}` did not end within {going[1]:.0f} seconds{given}.")
+                limit = f"{going[1]:.0f} seconds of computing{given}"
+                _stop(run, f"`{function.name}` did not end within {limit}.")
         since = run.since
         if since and now - since > CELL:
-            _stop(run, f"It did not end within {CELL} seconds.")
+            _stop(run, f"It did not end within {CELL} seconds of computing.")
 
 
 def _stop(run, sentence):
