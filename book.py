@@ -209,9 +209,9 @@ def run(chapter="all"):
 
 
 @word("build", "lab")
-def lab():
-    """Open the notebooks in JupyterLab, as their pages have them"""
-    run_python("_ext/notebooks/lab.py")
+def lab(to=""):
+    """Open the notebooks in JupyterLab, as their pages have them (TO=folder: only write them)"""
+    run_python("_ext/notebooks/lab.py", *options(to=to))
 
 
 def workbooks(chapters, to):

@@ -1,9 +1,11 @@
 """``make lab``: the notebooks in JupyterLab, as their pages have them.
 
     python _ext/notebooks/lab.py [options of JupyterLab]
+    python _ext/notebooks/lab.py --to FOLDER
 
 The notebooks of the site are handed out into ``lab/``, with a table of contents to begin from. A
-notebook that the reader has changed since is left alone; delete it to get a fresh one.
+notebook that the reader has changed since is left alone; delete it to get a fresh one. Or they are
+only written, with the library and what Binder reads: a folder that runs by itself.
 """
 
 import contextlib
@@ -11,6 +13,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -50,17 +53,21 @@ def contents():
     return nbformat.writes(notebook)
 
 
+def texts():
+    """Return the notebooks of the site by name, with their table of contents."""
+    folder = site.SITE / "_sources/chapters"
+    notebooks = {
+        str(path.relative_to(folder)): path.read_text(encoding="utf-8")
+        for path in sorted(folder.glob("*/*.ipynb"))
+    }
+    return {"contents.ipynb": contents()} | notebooks
+
+
 def hand_out():
     """Write the notebooks into ``lab/``; one that was changed there stays as it is."""
     given = LAB / ".handed-out.json"
     before = json.loads(given.read_text(encoding="utf-8")) if given.exists() else {}
-    folder = site.SITE / "_sources/chapters"
-    texts = {"contents.ipynb": contents()}
-    texts |= {
-        str(path.relative_to(folder)): path.read_text(encoding="utf-8")
-        for path in sorted(folder.glob("*/*.ipynb"))
-    }
-    for name, text in texts.items():
+    for name, text in texts().items():
         path = LAB / name
         if path.exists() and _mark(path.read_text(encoding="utf-8")) != before.get(name):
             print(f"  kept as you left it: lab/{name}")
@@ -71,6 +78,15 @@ def hand_out():
     given.write_text(json.dumps(before), encoding="utf-8")
 
 
+def write(folder):
+    """Write the notebooks into a new folder that Binder can run."""
+    shutil.copytree(site.ROOT / "binder", folder / "binder")
+    shutil.copy(next(site.SITE.glob("_sources/*.whl")), folder)
+    for name, text in texts().items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
 def _mark(text):
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -79,6 +95,8 @@ def main(options):
     """Build what is missing, hand the notebooks out, and run JupyterLab."""
     if not site.build():
         sys.exit(1)
+    if options[:1] == ["--to"]:
+        return write(Path(options[1]))
     hand_out()
     home = site.ROOT / ".venv" / "jupyter"
     for name, settings in SETTINGS.items():

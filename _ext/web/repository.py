@@ -2,7 +2,8 @@
 
 ``repository.url`` in ``_config.yml`` is empty until the book has a public address; while it is, no
 button is shown. Filled in, every page links to the repository, to the text it is made from and to
-its issues, and every notebook opens on Binder and, if the address is one of GitHub, on Colab.
+its issues, and every notebook opens on Binder and, if the address is one of GitHub, on Colab: there
+the workflow ``pages`` keeps a branch of the notebooks as their pages have them.
 """
 
 import re
@@ -17,6 +18,12 @@ BINDER = "https://mybinder.org"
 COLAB = "https://colab.research.google.com"
 #: The form of .github/ISSUE_TEMPLATE that a report fills; ``where`` is one of its fields.
 FORM = "slip.yml"
+#: The branch that the workflow ``pages`` keeps, and where a service opens a notebook of it.
+BRANCH = "notebooks"
+LAUNCH = {
+    "Binder": f"{BINDER}/v2/gh/{{name}}/{BRANCH}?urlpath=lab/tree/{{path}}.ipynb",
+    "Colab": f"{COLAB}/github/{{name}}/blob/{BRANCH}/{{path}}.ipynb",
+}
 
 
 def options(url):
@@ -80,6 +87,7 @@ def install_line(url, branch):
 def finish_buttons(app, pagename, templatename, context, doctree):
     """Let source and edit lead to the text of a chapter, and offer the first line for Colab."""
     given = app.config.html_theme_options
+    *_, name = given.get("repository_url", "").partition("https://github.com/")
     for group in context.get("header_buttons", ()):
         buttons = group.get("buttons", [])
         for button in buttons:
@@ -87,6 +95,9 @@ def finish_buttons(app, pagename, templatename, context, doctree):
                 button["url"] = re.sub(r"\.ipynb(?=$|\?)", ".md", button["url"])
             if button.get("text") == "Open issue":
                 button["url"] = report(given, pagename, context.get("title", pagename))
+            if name and button.get("text") in LAUNCH:
+                path = pagename.removeprefix("chapters/")
+                button["url"] = LAUNCH[button["text"]].format(name=name, path=path)
         if any(button.get("text") == "Colab" for button in buttons):
             line = install_line(given["repository_url"], given["repository_branch"])
             buttons.append(

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import book  # noqa: E402
+from _ext.web import repository  # noqa: E402
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 STEPS = [
@@ -84,10 +85,11 @@ def programs(folder, *names):
 
 @pytest.mark.parametrize("step", STEPS)
 def test_a_step_of_a_workflow_runs_in_a_clean_folder(step, tmp_path):
-    calls = programs(tmp_path, "python", "gh")
+    calls = programs(tmp_path, "python", "gh", "git")
     (tmp_path / "dist").mkdir()
     (tmp_path / "dist" / "a.whl").touch()
     filled = {"GATE": "lint,format", "WORD": "pdf", "GITHUB_REF_NAME": "v0.2.0"}
+    filled |= {"GITHUB_SHA": "1a2b", "GITHUB_REPOSITORY": "owner/name", "TOKEN": "secret"}
     given = {k: v for k, v in step.get("env", {}).items() if "${{" not in v}
     paths = {"PATH": f"{tmp_path}{os.pathsep}/usr/bin{os.pathsep}/bin"}
     subprocess.run(
@@ -101,6 +103,8 @@ def test_a_step_of_a_workflow_runs_in_a_clean_folder(step, tmp_path):
         assert arguments[0] == "book.py"
         function, _ = book.WORDS[arguments[1]]
         book.settings_of(function, arguments[2:])
+    elif program == "git":
+        assert arguments[-1] == repository.BRANCH  # what Binder and Colab are led to
     else:
         assert arguments[0] in ("issue", "release")
 

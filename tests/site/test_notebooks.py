@@ -11,6 +11,7 @@ from nbclient import NotebookClient
 
 sys.path.insert(0, str(ROOT))
 
+from _ext.notebooks import lab
 from mllib.course.page import page as text_of
 
 PAIRS = [
@@ -55,6 +56,16 @@ def test_no_directive_is_left_and_every_link_leads_somewhere(shipped):
         if target not in anchors:
             anchors[target] = set(re.findall(r'<a id=\\"([^"\\]+)', target.read_text("utf-8")))
         assert not anchor or anchor in anchors[target], (page, anchor)
+
+
+def test_what_binder_and_colab_open_is_what_is_shipped(tmp_path):
+    lab.write(tmp_path / "branch")
+    given = {path.name: path for path in tmp_path.glob("branch/*")}
+    assert {"binder", "contents.ipynb"} < set(given)
+    assert len([name for name in given if name.startswith("ml_you_can_check")]) == 1
+    for _, shipped in PAIRS:
+        written = tmp_path / "branch" / shipped.relative_to(SITE / "_sources/chapters")
+        assert written.read_text("utf-8") == shipped.read_text("utf-8")
 
 
 # The workbooks ----------------------------------------------------------------------------------

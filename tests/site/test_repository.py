@@ -65,10 +65,10 @@ def test_with_the_addresses_set_every_button_and_mark_points_right(tmp_path):
     pages = tree(tmp_path, ADDRESS, "https://example.org/book")
     chapter, path = pages["part/one"], "chapters/part/one"
     assert links(chapter, "Binder") == [
-        f"https://mybinder.org/v2/gh/owner/name/main?urlpath=lab/tree/{path}.ipynb"
+        "https://mybinder.org/v2/gh/owner/name/notebooks?urlpath=lab/tree/part/one.ipynb"
     ]
     assert links(chapter, "Colab") == [
-        f"https://colab.research.google.com/github/owner/name/blob/main/{path}.ipynb"
+        "https://colab.research.google.com/github/owner/name/blob/notebooks/part/one.ipynb"
     ]
     assert links(chapter, "Repository") == [ADDRESS]
     assert links(chapter, "Showsource") == [f"{ADDRESS}/blob/main/{path}.md?plain=1"]
@@ -172,12 +172,27 @@ def test_binder_has_what_the_notebooks_import():
                     assert known or package in ours, f"{path.name} imports {name}"
 
 
-def test_binder_installs_the_library_with_the_python_of_the_requirements():
+def test_binder_installs_the_library_with_the_python_of_the_requirements(tmp_path):
     script = ROOT / "binder" / "postBuild"
     assert script.stat().st_mode & stat.S_IXUSR
     assert subprocess.run(["bash", "-n", str(script)], check=False).returncode == 0
     assert script.read_text().startswith("#!/bin/bash\n")
-    assert "pip install --no-cache-dir --no-deps --editable ." in script.read_text()
+    for name in ("", "mllib.whl"):  # in the repository, and beside the notebooks
+        folder = tmp_path / f"with {name}"
+        folder.mkdir()
+        (folder / "python").write_text('#!/bin/sh\necho "$@"\n')
+        (folder / "python").chmod(0o755)
+        if name:
+            (folder / name).touch()
+        ran = subprocess.run(
+            [script],
+            cwd=folder,
+            env={"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert ran.stdout == f"-m pip install --no-cache-dir --no-deps {name or '.'}\n"
     version = re.fullmatch(r"python-(3\.\d+)\n", (ROOT / "binder/runtime.txt").read_text())[1]
     assert f"tested together on Python {version}" in (ROOT / "requirements.txt").read_text()
 
