@@ -169,14 +169,17 @@ def check_size(X, name="X"):
     """Return X if it is finite and its squares neither overflow nor underflow, entry by entry."""
     entries = X.ravel(order="K")
     for start in range(0, entries.size, _BLOCK):
-        size = np.abs(entries[start : start + _BLOCK])
+        block = entries[start : start + _BLOCK]
+        with np.errstate(over="ignore", invalid="ignore"):
+            small = block @ block <= 1e300  # then each entry is at most 1e150, and none is NaN
+        size = np.abs(block)
         tiny = size.min() < 1e-150 and ((size < 1e-150) != (size == 0)).any()
-        if tiny or not size.max() <= 1e150:  # nor is NaN
+        if tiny or not (small or size.max() <= 1e150):
             _check_finite(X, name)
             bad = (size > 1e150) | ((size < 1e-150) & (size > 0))
             raise ValueError(
-                f"{name} holds {entries[start : start + _BLOCK][bad][0]:.3g}, but entries must be "
-                f"0 or between 1e-150 and 1e150 in size: divide by a unit."
+                f"{name} holds {block[bad][0]:.3g}, but entries must be 0 or between 1e-150 and "
+                f"1e150 in size: divide by a unit."
             )
     return X
 
