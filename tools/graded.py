@@ -42,24 +42,21 @@ def tree_of(module):
 def versions(module, name):
     """Return the wrong versions of a function: [(kind, text, line, source)]."""
     space = vars(importlib.import_module(module))
-    known = mutations.records(space), mutations.choices(tree_of(module), space)
 
     def changes():
         tree = tree_of(module)
-        made = mutations.changes(tree, *known)
-        return tree, [change for change in made if change.function == name]
+        return tree, [c for c in mutations.changes(tree, space) if c.function == name]
 
-    _, all_of_them = changes()
-    chosen = [k for k, c in enumerate(all_of_them) if c.kind != mutations.KINDS[0]]
-    rest = [k for k in range(len(all_of_them)) if k not in chosen]
-    chosen += random.Random(name).sample(rest, min(SAMPLE, len(rest)))
+    every = changes()[1]
+    slips = [k for k, change in enumerate(every) if change.kind not in mutations.HUMAN]
+    few = set(random.Random(name).sample(slips, min(SAMPLE, len(slips))))
     made = []
-    for k in sorted(chosen):
-        tree, again = changes()
-        mutations.make(again[k])
-        node = mutations.functions(tree)[name]
-        node.decorator_list = []
-        made.append((again[k].kind, again[k].text, again[k].line, ast.unparse(node)))
+    for k in range(len(every)):
+        if k in few or k not in slips:
+            tree, again = changes()
+            mutations.make(again[k])
+            node = ast.fix_missing_locations(stripped(mutations.functions(tree)[name]))
+            made.append((again[k].kind, again[k].text, again[k].line, ast.unparse(node)))
     return made
 
 

@@ -149,10 +149,8 @@ class Chapter:
             todo[n] = all_on if in_order else sorted(reach, key=lambda k: found[k][1])
 
         def work(n):
-            _, name, _, _, parent, field, index, new = made[n]
-            place = vars(parent) if index is None else getattr(parent, field)
-            place[field if index is None else index] = new
-            self.plant([name])
+            mutations.make(made[n])
+            self.plant([made[n].function])
             return next(filter(None, map(run, todo[n])), None), mutations.effects
 
         for n in sorted(numbers, key=lambda n: todo[n][:1]):

@@ -66,6 +66,12 @@ def twist(how, value, field=None, **named):
 builtins.__twist__ = twist
 
 
+def make(change):
+    """Make a change in the tree it was found in."""
+    place = vars(change.parent) if change.index is None else getattr(change.parent, change.field)
+    place[change.field if change.index is None else change.index] = change.new
+
+
 def twisted(how, node, words=()):
     """Return a node that calls a twist on another."""
     return ast.Call(ast.Name("__twist__", ast.Load()), [ast.Constant(how), node], list(words))

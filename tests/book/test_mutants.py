@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import graded
 import mutants
 import mutations
 import yaml
@@ -79,3 +80,12 @@ def test_every_human_kind_is_enumerated():
     texts = [change.text for change in made if change.kind in mutations.HUMAN]
     for text in HUMAN.replace("\n", "; ").split("; "):
         assert texts.count(text) == 1, text
+
+
+def test_the_grader_is_given_each_change_of_a_function_as_a_function():
+    made = graded.versions("mllib.perceptron", "kernel_perceptron")
+    assert {kind for kind, *_ in made} >= {"mechanical", *mutations.HUMAN[:2]}
+    for _, _, _, source in made:
+        (node,) = ast.parse(source).body
+        assert node.name == "kernel_perceptron"
+    assert len({source for *_, source in made}) == len(made)
