@@ -41,22 +41,17 @@ def tree_of(module):
 
 def versions(module, name):
     """Return the wrong versions of a function: [(kind, text, line, source)]."""
-    space = vars(importlib.import_module(module))
-
-    def changes():
-        tree = tree_of(module)
-        return tree, [c for c in mutations.changes(tree, space) if c.function == name]
-
-    every = changes()[1]
+    tree, space = tree_of(module), vars(importlib.import_module(module))
+    every = [c for c in mutations.changes(tree, space) if c.function == name]
     slips = [k for k, change in enumerate(every) if change.kind not in mutations.HUMAN]
     few = set(random.Random(name).sample(slips, min(SAMPLE, len(slips))))
-    made = []
-    for k in range(len(every)):
+    node, made = stripped(mutations.functions(tree)[name]), []
+    for k, change in enumerate(every):
         if k in few or k not in slips:
-            tree, again = changes()
-            mutations.make(again[k])
-            node = ast.fix_missing_locations(stripped(mutations.functions(tree)[name]))
-            made.append((again[k].kind, again[k].text, again[k].line, ast.unparse(node)))
+            back = mutations.make(change)
+            text = ast.unparse(ast.fix_missing_locations(node))
+            mutations.make(back)
+            made.append((change.kind, change.text, change.line, text))
     return made
 
 

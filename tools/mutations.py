@@ -67,9 +67,11 @@ builtins.__twist__ = twist
 
 
 def make(change):
-    """Make a change in the tree it was found in."""
+    """Make a change in the tree it was found in; return the change that takes it back."""
     place = vars(change.parent) if change.index is None else getattr(change.parent, change.field)
-    place[change.field if change.index is None else change.index] = change.new
+    key = change.field if change.index is None else change.index
+    old, place[key] = place[key], change.new
+    return change._replace(new=old)
 
 
 def twisted(how, node, words=()):
