@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(Path(__file__).parent))
@@ -21,10 +20,10 @@ FILES = sorted((ROOT / "mllib" / "course" / "exercises").glob("[a-z]*.py"))
 SLUGS = [path.stem.replace("_", "-") for path in FILES]
 LABELS = [(slug, label) for slug in SLUGS for label in page(slug).exercises]
 #: To run the claims named for every "Break it" takes ten minutes: tools/graded.py does it, and here
-#: those of the chapters that it has entered in its register. Each has to fit the code.
+#: those of three chapters are run. Each has to fit the code.
 BREAKS = [(slug, label) for slug, label in LABELS if getattr(entry(label), "kind", "") == "breaks"]
-GRADED = yaml.safe_load((ROOT / "registers" / "grading.yml").read_text(encoding="utf-8"))
-RUN = [(slug, label) for slug, label in LABELS if slug in GRADED or (slug, label) not in BREAKS]
+HERE = ("perceptron", "k-means", "hidden-markov-models")
+RUN = [(slug, label) for slug, label in LABELS if slug in HERE or (slug, label) not in BREAKS]
 
 
 def answers(slug):
