@@ -8,6 +8,7 @@ drawing also stands as an image that a notebook shows before it is trusted. Besi
 workbook, which ``mllib.course.workbook`` cuts from the same cells, and the wheel it installs.
 """
 
+import ast
 import base64
 import json
 import posixpath
@@ -141,8 +142,6 @@ class Rendered:
         own = slug in slugs() and name in text_of(slug).printed  # a method is not
         if own:
             self.flush()
-        for label in set(re.findall(r"\((eq-[\w-]+)\)", text)):
-            text = text.replace(label, self.number("displaymath", [f"equation-{label}"]) or label)
         self.lines.append(f"```{language}\n{text}\n```")
         if own:
             self.flush(mllib={"kind": "printed", "name": name})
@@ -339,17 +338,40 @@ def write(app, pagename, templatename, context, doctree):
 
 
 class Printed(LiteralInclude):
-    """``{literalinclude}``, which notes the function that it prints."""
+    """``{literalinclude}``, which notes the function that it prints and begins with its ``def``."""
 
     def run(self):
         """Return the code."""
+        name, start = self.options.get("pyobject"), self.options.get("start-at")
+        if name and start and "dedent" not in self.options:
+            text = Path(self.env.relfn2path(self.arguments[0])[1]).read_text(encoding="utf-8")
+            node, lines = ast.parse(text), text.splitlines()
+            for part in name.split("."):
+                node = next(n for n in node.body if getattr(n, "name", "") == part)
+            told, first = node.body[:2]
+            if start in lines[first.lineno - 1]:  # only the docstring is left out
+                self.options["prepend"] = "\n".join(lines[node.lineno - 1 : told.lineno - 1])
         (block,) = super().run()
-        block["printed"] = self.options.get("pyobject")
+        block["printed"] = name
         return [block]
+
+
+def number_equations(app, doctree, docname):
+    """Give the equations that printed code names their numbers."""
+    known = app.env.toc_fignumbers.get(docname, {}).get("displaymath", {})
+
+    def number(match):
+        return ".".join(map(str, known.get(f"equation-{match[0]}", ()))) or match[0]
+
+    for block in doctree.findall(nodes.literal_block):
+        if block.get("printed"):
+            block.rawsource = re.sub(r"\beq-[\w-]+", number, block.astext())
+            block[:] = [nodes.Text(block.rawsource)]
 
 
 def setup(app):
     """Write them with the pages, once the buttons of the theme know where they will be."""
     app.add_directive("literalinclude", Printed, override=True)
+    app.connect("doctree-resolved", number_equations)
     app.connect("html-page-context", write, priority=960)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

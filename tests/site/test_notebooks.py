@@ -58,6 +58,14 @@ def test_no_directive_is_left_and_every_link_leads_somewhere(shipped):
         assert not anchor or anchor in anchors[target], (page, anchor)
 
 
+def test_printed_code_begins_with_its_def_and_names_equations_by_number():
+    for page in sorted(SITE.glob("chapters/*/*.html")):
+        shown = re.sub(r"<[^>]+>", "", page.read_text(encoding="utf-8"))
+        assert not re.search(r"# .*\beq-[a-z]", shown), page.name
+        if page.stem == "hidden-markov-models":
+            assert "def _best_paths(log_pi, log_AT, log_B, row, ends):" in shown
+
+
 def test_what_binder_and_colab_open_is_what_is_shipped(tmp_path):
     lab.write(tmp_path / "branch")
     given = {path.name: path for path in tmp_path.glob("branch/*")}
