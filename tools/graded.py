@@ -138,7 +138,8 @@ def enter(slug, part, scores):
         "# Wrong versions of functions and wrong answers to exercises, and how many grading\n"
         "# refuses; the right ones pass. Written by tools/graded.py.\n"
     )
-    text = yaml.safe_dump(dict(sorted(blocks.items())), width=100, sort_keys=False)
+    style = {"default_flow_style": None, "width": 100, "sort_keys": False}
+    text = yaml.safe_dump(dict(sorted(blocks.items())), **style)
     SCORES.write_text(head + text, "utf-8")
 
 
