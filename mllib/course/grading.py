@@ -171,7 +171,8 @@ def report(slug, functions, messages, seconds):
     said = [f"The first case that looks wrong in `{name}`: {text}." for name, text in different]
     if different and all(outcome.passed for outcome in outcomes):
         said = [
-            f"No check sees it, but `{name}` differs from the library's. {text}."
+            f"No check sees it, but `{name}` differs from the library's. That need not be wrong: "
+            f"there may be more than one right answer, as at a tie. {text}."
             for name, text in different
         ]
     names = ", ".join(f"`{name}`" for _, name in functions)
