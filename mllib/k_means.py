@@ -334,7 +334,8 @@ def next_centres(statistic, centres):
 
     The first empty cluster, if there is one, moves to the row that is farthest from its centre;
     further empty clusters stay where they are until the next step. If a cluster is empty and every
-    row lies on its centre, K exceeds the number of distinct rows, an error. Book: k-means-lloyd.
+    row lies on its centre, K exceeds the number of distinct rows: a ValueError that asks for "m or
+    fewer" clusters, the m that are not empty. Book: k-means-lloyd.
     """
     check_instance(statistic, "statistic", ClusterStatistic, "from chunk_statistic")
     empty, centres = statistic.counts == 0, check_array(centres, "centres")

@@ -164,6 +164,8 @@ def check(slug, *names):
 def report(slug, functions, messages, seconds):
     """Make a report of what a run said."""
     outcomes = [titled(page(slug), m) for m in messages if isinstance(m, Outcome)]
+    own = {f"`{name}`" for _, name in functions}
+    outcomes.sort(key=lambda o: o.passed or o.what not in own)  # first what explains the rest
     if messages[-1] is None:
         said = "The run ended before its end: it took too long, asked for too much memory, or died."
         outcomes.append(Outcome("The process", False, said, said))

@@ -393,13 +393,13 @@ class Run:
             if not function.calls and only is None:
                 said = "No claim of this chapter comes to it."
                 self.say(Outcome(f"`{function.name}`", False, said, said))
-        self.say([(f.name, f.different and f.different[1]) for f in self.watched])
 
     def say_faults(self):
-        """Say what the calls of each function have shown."""
+        """Say what the calls of each function have shown, and the first that looks wrong."""
         for function in self.watched:
             for fault in list(function.faults):
                 self.say(Outcome(f"`{function.name}`", False, fault, fault))
+        self.say([(f.name, f.different and f.different[1]) for f in self.watched])
 
     def _examples(self):
         import doctest
