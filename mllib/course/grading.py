@@ -149,6 +149,9 @@ def check(slug, *names):
     *names : str, optional; the functions to check, instead of all of this chapter that are yours
     """
     chapter = page(slug)
+    for name in names:
+        if module_of(slug, name) is None:
+            raise ValueError(f"{chapter.title} has no function {name!r}.")
     own = {chapter.module, *(module for module, _ in chapter.printed.values())}
     functions = {key: f for key, f in MINE.items() if key[0] in own}
     if names:

@@ -244,6 +244,8 @@ def test_what_is_empty_stays_the_librarys():
         mine(written(OWN.replace("kernel_perceptron", "forward") + "\nkernel_perceptron = forward"))
     with pytest.raises(ValueError, match="no chapter 'nothing'"):
         check("nothing")
+    with pytest.raises(ValueError, match="The perceptron has no function 'kernel'"):
+        check("perceptron", "kernel")
 
 
 @pytest.mark.usefixtures("library_again")
