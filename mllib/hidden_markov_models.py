@@ -393,7 +393,10 @@ def _log_sum(a):
 
 @compiled
 def _log_forward(log_pi, log_A, log_B):
-    """Return log p(z_t = j | x_{1:t}), shape (T, K), and log c_t, shape (T,)."""
+    """Return log p(z_t = j | x_{1:t}), shape (T, K), and log c_t, shape (T,).
+
+    From a time on at which c_t = 0, what was seen is impossible, and all are -inf.
+    """
     T, K = log_B.shape
     log_filter, log_scale, terms = np.empty((T, K)), np.empty(T), np.empty(K)
     for t in range(T):
@@ -561,7 +564,8 @@ def posteriors(pi, A, log_B):
 def _best_paths(log_pi, log_AT, log_B, row, ends):
     """Return z, which maximises p(x, z), and log p(x, z) of sequences that end before ``ends``.
 
-    The log densities of time t are log_B[row[t]].
+    The sequences stand one behind the other: z has one entry for each of ``row``, and log p one for
+    each of ``ends``. The log densities of time t are log_B[row[t]], and log_AT[j, i] is log a_ij.
     """
     n, K, first = len(row), len(log_pi), 0
     z, log_p, pointer = np.empty(n, dtype=np.int64), np.empty(len(ends)), np.empty((n, K), np.int16)
@@ -808,7 +812,8 @@ def m_step(model, counts):
     """Return the model that maximises the expected log joint probability, given ExpectedCounts.
 
     pi_i and a_ij are the expected counts divided by their sums; the emission maximises its own
-    term. A state without expected visits keeps its row of ``model``.
+    term, which ``model.emission.update(counts.emission)`` does. A state without expected visits
+    keeps its row of ``model``.
 
     Book: hidden-markov-models-baum-welch.
     """

@@ -140,7 +140,9 @@ def _check_partition(labels, n, K=None):
 
 @compiled
 def nearest_centres(X, centres, labels, distances):
-    """Write the index of the nearest centre of each row, and its squared distance."""
+    """Write the index of the nearest centre of each row to labels, and its squared distance to
+    distances, both in place; at a tie it is the lowest index.
+    """
     for i in range(X.shape[0]):
         best, nearest = np.inf, 0
         for k in range(centres.shape[0]):
@@ -332,7 +334,8 @@ def next_centres(statistic, centres):
 
     The first empty cluster, if there is one, moves to the row that is farthest from its centre;
     further empty clusters stay where they are until the next step. If a cluster is empty and every
-    row lies on its centre, K exceeds the number of distinct rows, an error. Book: k-means-lloyd.
+    row lies on its centre, K exceeds the number of distinct rows: a ValueError that asks for "m or
+    fewer" clusters, the m that are not empty. Book: k-means-lloyd.
     """
     check_instance(statistic, "statistic", ClusterStatistic, "from chunk_statistic")
     empty, centres = statistic.counts == 0, check_array(centres, "centres")
@@ -669,8 +672,9 @@ def best_partition(X, K):
 
 @compiled
 def split_line(x, best, first):
-    """Fill best[k, j], the least J of the j smallest numbers in k clusters, and first[k, j], where
-    the last of these clusters begins; x increases, best[0, 0] is 0 and the rest infinite.
+    """Fill best[k, j], the least J of the j smallest numbers in k clusters, and first[k, j], the
+    place in x where the last of these clusters begins, both in place. x increases, best[0, 0] is 0
+    and the rest infinite.
     """
     for j in range(1, len(x) + 1):
         mean, spread = 0.0, 0.0

@@ -102,7 +102,9 @@ def _check_run(X, y, run, eta):
 def _one_pass(w, X, y, visits, eta, zero_is_wrong, order, steps):
     """Visit the examples in turn and move w at each mistake, in place; return how many there were.
 
-    The mistakes are written to ``order`` (their examples) and ``steps`` (the visits before each).
+    ``visits`` lists rows of X. The row of the k-th mistake, k = 0, 1, ..., is written to
+    ``order[k]``, and the number of visits before it to ``steps[k]``. A score of 0 is a mistake if
+    ``zero_is_wrong``, and else it is read as the label -1.
     """
     k = 0
     for step in range(len(visits)):
@@ -248,7 +250,7 @@ def kernel_perceptron(K, y, *, max_epochs=1000):
 
     Example i is a mistake if y_i sum_j alpha_j y_j K_ij <= 0; then alpha_i <- alpha_i + 1. K is the
     kernel matrix k(x_i, x_j), y holds labels -1 and +1, ``max_epochs`` passes are made at most. The
-    answer is a ``KernelRun``.
+    answer is a ``KernelRun`` (alpha, f, mistakes, converged), with the scores f at the end.
 
     Book: perceptron-weights-in-span. Aizerman, Braverman and Rozonoer (1964).
 

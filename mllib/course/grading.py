@@ -149,6 +149,9 @@ def check(slug, *names):
     *names : str, optional; the functions to check, instead of all of this chapter that are yours
     """
     chapter = page(slug)
+    for name in names:
+        if module_of(slug, name) is None:
+            raise ValueError(f"{chapter.title} has no function {name!r}.")
     own = {chapter.module, *(module for module, _ in chapter.printed.values())}
     functions = {key: f for key, f in MINE.items() if key[0] in own}
     if names:
@@ -164,6 +167,8 @@ def check(slug, *names):
 def report(slug, functions, messages, seconds):
     """Make a report of what a run said."""
     outcomes = [titled(page(slug), m) for m in messages if isinstance(m, Outcome)]
+    own = {f"`{name}`" for _, name in functions}
+    outcomes.sort(key=lambda o: o.passed or o.what not in own)  # first what explains the rest
     if messages[-1] is None:
         said = "The run ended before its end: it took too long, asked for too much memory, or died."
         outcomes.append(Outcome("The process", False, said, said))
@@ -171,7 +176,8 @@ def report(slug, functions, messages, seconds):
     said = [f"The first case that looks wrong in `{name}`: {text}." for name, text in different]
     if different and all(outcome.passed for outcome in outcomes):
         said = [
-            f"No check sees it, but `{name}` differs from the library's. {text}."
+            f"No check sees it, but `{name}` differs from the library's. That need not be wrong: "
+            f"there may be more than one right answer, as at a tie. {text}."
             for name, text in different
         ]
     names = ", ".join(f"`{name}`" for _, name in functions)

@@ -3,7 +3,6 @@
 import ast
 import inspect
 import re
-import sys
 from importlib import import_module
 
 from mllib.course.page import page
@@ -17,10 +16,22 @@ EMPTY = "    ...  # your code"
 
 def source(module, name):
     """Return the source of a function of the library, its decorators left out, or of a class."""
-    function = getattr(import_module(module), name)
-    text = inspect.getsource(getattr(function, "py_func", function))
-    decorated = text.startswith("@") and not inspect.isclass(function)
-    return text[text.index("def ") :] if decorated else text
+    text, node = _written(module, name)
+    marks = [mark.lineno for mark in node.decorator_list] if isinstance(node, ast.ClassDef) else []
+    return "\n".join(text.splitlines()[min([node.lineno, *marks]) - 1 : node.end_lineno]) + "\n"
+
+
+def _written(module, name):
+    """Return the text of a module and the node of a function or class in it.
+
+    They are read from its file: a student's function may stand in the place of the library's.
+    """
+    here = import_module(module)
+    text = inspect.getsource(here)
+    for node in ast.parse(text).body:
+        if getattr(node, "name", None) == name:
+            return text, node
+    return _written(getattr(here, name).__module__, name)  # it is imported there
 
 
 def statement_of(chapter, module, name):
@@ -38,9 +49,7 @@ def statement_of(chapter, module, name):
 
 def docstring(module, name):
     """Return the docstring of a function."""
-    import_module(module)
-    function = getattr(sys.modules[module], name)
-    return inspect.getdoc(getattr(function, "py_func", function)) or ""
+    return ast.get_docstring(_written(module, name)[1]) or ""
 
 
 def hints(slug, module, name):
@@ -78,6 +87,7 @@ def readable(text):
     text = re.sub(r"\{[\w:]+\}`([^`<]*?) ?<[^`]*>`", r"\1", text)
     text = re.sub(r"\[([^\]]*)\]\(#([\w-]+)\)", lambda m: m[1] or f"*{m[2]}*", text)
     text = re.sub(r"\{eq\}`([^`]*)`", r"(\1)", text)
+    text = re.sub(r"(?m)^(\s*\$\$) \(eq-[\w-]+\)$", r"\1", text)
     return re.sub(r"\{[\w:]+\}`([^`]*)`", r"*\1*", re.sub(r"(?m)^:\w+:.*\n", "", text)).strip()
 
 

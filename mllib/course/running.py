@@ -12,6 +12,7 @@ import importlib
 import inspect
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -34,6 +35,7 @@ CALL, CELL, WHOLE = 3, 30, 240
 BUDGET = 1.0  # for the comparison with the library
 ALONE = False  # whether this process has nothing to do but grade, and may end itself
 MEMORY = 4 << 30  # bytes
+SLOW = "A loop has no end, or takes far too long."
 
 
 class Outcome(NamedTuple):
@@ -117,6 +119,7 @@ class Watched:
         self.calls, self.budget = 0, BUDGET
         self.fast, self.compiled, self.spent = None, False, 0.0  # loops are, where they take long
         self.faults, self.different, self.raised = [], None, None
+        self.writes = set()  # the arguments that the library is seen to change
         self.now = None  # (since when, seconds allowed, the input) of the call that goes on
         functools.update_wrapper(self, function)
 
@@ -166,21 +169,29 @@ class Watched:
     def _compare(self, before, mine, theirs, here, there):
         shown = self._shown(*before)
         for what, a, b, c in zip(self._arguments(before), *map(_flat, (before, mine, theirs))):
-            if isinstance(a, np.ndarray) and not _same(a, b) and _same(a, c):
-                self._fault(f"It changes its argument `{what}`, which belongs to the caller", shown)
+            said = f"It changes its argument `{what}`, which belongs to the caller"
+            if isinstance(a, np.ndarray) and not _same(a, c):
+                self.writes.add(what)
+                self.faults = [old for old in self.faults if not old.startswith(said)]
+            elif isinstance(a, np.ndarray) and not _same(a, b) and what not in self.writes:
+                self._fault(said, shown)
         if problem := _unlike(here, there):
             self._fault(problem, shown)
         elif self.library is None:
             if problem := _unlike(here, here, nan=True):
                 self._fault(problem, shown)
         elif not _same(here, there) or not all(map(_same, _flat(mine), _flat(theirs))):
-            size = sum(np.size(value) for value in _flat(before))
+            size = _size(_flat(before))
             if self.different is None or size < self.different[0]:
-                came = "" if here is None else f" it gave {_written(here)}"
-                self.different = size, f"With {shown}{came}"
+                parts = [] if here is None else [f" it gave {_written(here)}"]
+                for what, a, b in zip(self._arguments(before), *map(_flat, (before, mine))):
+                    if what in self.writes or (isinstance(a, np.ndarray) and not _same(a, b)):
+                        parts.append(f" it left `{what}` = {_written(b)}")
+                self.different = size, f"With {shown}{' and'.join(parts)}"
 
     def _fault(self, sentence, shown):
-        if not any(old.startswith(sentence) for old in self.faults):
+        kind = re.sub(r"\d+", "", sentence)  # the same in another size is not said again
+        if not any(re.sub(r"\d+", "", old).startswith(kind) for old in self.faults):
             self.faults.append(f"{sentence}: with {shown}.")
 
     def _arguments(self, call):
@@ -221,6 +232,12 @@ def _fields(value):
     if isinstance(value, (tuple, list)):
         return list(value)
     return list(vars(value).values()) if hasattr(value, "__dataclass_fields__") else None
+
+
+def _size(value):
+    """Count the numbers in a value, part by part."""
+    parts = _fields(value)
+    return np.size(value) if parts is None else sum(map(_size, parts))
 
 
 def _same(a, b):
@@ -371,12 +388,17 @@ class Run:
                     break
             if not self.functions or any(self.calls.get(j) for j in chain):
                 self.say(self._outcome(j))
+        self.say_faults()
         for function in self.watched:
-            for fault in function.faults:
-                self.say(Outcome(f"`{function.name}`", False, fault, fault))
             if not function.calls and only is None:
                 said = "No claim of this chapter comes to it."
                 self.say(Outcome(f"`{function.name}`", False, said, said))
+
+    def say_faults(self):
+        """Say what the calls of each function have shown, and the first that looks wrong."""
+        for function in self.watched:
+            for fault in list(function.faults):
+                self.say(Outcome(f"`{function.name}`", False, fault, fault))
         self.say([(f.name, f.different and f.different[1]) for f in self.watched])
 
     def _examples(self):
@@ -392,9 +414,10 @@ class Run:
             said, self.since = [], time.process_time()
             doctest.DocTestRunner(verbose=False).run(test, out=said.append)
             self.since = None
+            said = re.sub(r"(?m)^    Traceback .*\n(?: {6}.*\n| *\n)*", "", "".join(said))
             if test.examples:
                 text = "the examples in its docstring " + ("fail" if said else "come out")
-                card = f"{text}.\n\n```\n{''.join(said)}```" if said else f"{text}."
+                card = f"{text}.\n\n```\n{said}```" if said else f"{text}."
                 self.say(Outcome(f"`{function.name}`", not said, card, card))
 
     def _outcome(self, k):
@@ -422,7 +445,11 @@ class Run:
         line = next((ast.unparse(n) for n in simple if n.lineno <= at <= n.end_lineno), "")
         if isinstance(error, AssertionError):
             return f"With your code this assertion of the page does not hold: `{line}`."
-        return f"With your code the page stopped at `{line}`: {type(error).__name__}: {error}."
+        return f"With your code the page stopped at `{line}`: {_named(error)}."
+
+
+def _named(error):
+    return f"{type(error).__name__}: {error}".rstrip(".")
 
 
 def claimed(source):
@@ -491,15 +518,16 @@ def _watch(run):
             if going and now - going[0] > going[1]:
                 given = f" with {going[2]}" if going[2] else ""
                 limit = f"{going[1]:.0f} seconds of computing{given}"
-                _stop(run, f"`{function.name}` did not end within {limit}.")
+                _stop(run, f"`{function.name}` did not end within {limit}. {SLOW}")
         since = run.since
         if since and now - since > CELL:
-            _stop(run, f"It did not end within {CELL} seconds of computing.")
+            _stop(run, f"It did not end within {CELL} seconds of computing. {SLOW}")
 
 
 def _stop(run, sentence):
     try:
         run.say(Outcome(run.at, False, sentence, sentence))
+        run.say_faults()
         run.say("stopped")
     finally:
         os._exit(0)

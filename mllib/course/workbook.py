@@ -37,6 +37,9 @@ def stub(slug, module, name, equations=()):
     lines = [f"import {inside[n].__name__} as {n}" for n in modules]
     if rest := [n for n in used if n not in modules]:
         lines.append(f"from {module} import {', '.join(rest)}")
+    words = {*used, *re.findall(r"\w+", ast.get_docstring(node) or "")} & inside.keys()
+    for n in sorted(words):
+        lines += fields(inside[n])
     body = node.body[1:] if ast.get_docstring(node) else node.body
     end = body[0].lineno
     for part in body:
@@ -46,6 +49,16 @@ def stub(slug, module, name, equations=()):
     head = "\n".join(text.splitlines()[: end - 1])
     named = [f"    # It carries out {', '.join(equations)}."] if equations else []
     return "\n".join([*lines, *[""] * bool(lines), f'@mine("{slug}")', head, *named, EMPTY])
+
+
+def fields(record):
+    """Return comments that tell what a record holds, for a record of the library."""
+    if not hasattr(record, "_fields") and not hasattr(record, "__dataclass_fields__"):
+        return []
+    text = source(record.__module__, record.__name__)
+    told = re.findall(r"(?m)^    (\w+): .*?#: (.*)$", text)
+    head = [f"# The fields of {record.__name__}:"] if told else []
+    return head + [f"#     {name}: {said}" for name, said in told]
 
 
 def solved(slug, module, name):

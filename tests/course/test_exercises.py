@@ -111,6 +111,25 @@ def test_a_value_is_kept_as_a_digest(path):
     assert len(kept) == calls
 
 
+def test_another_number_of_answers_and_an_error_say_what_to_hand_in():
+    for given in [([1.0],), ([1.0], 0, 1, 2)]:
+        (said,) = refused("ex-k-means-medians", given)
+        assert f"You handed in {len(given)}, and 3 are asked for. Hand in a cluster" in said
+    (said,) = refused("ex-perceptron-warm-start", (3.0,))
+    assert "is not callable" in said
+    assert "Hand in your bound as a function" in said
+    (said,) = refused("ex-perceptron-iris", ([True] * 5,))
+    assert "Hand in six answers" in said
+
+
+def test_the_points_of_a_proof_are_shown_when_they_are_asked_for():
+    for label in ("ex-perceptron-warm-start", "ex-k-means-second-seed"):
+        assert "makes these points" in repr(exercises.answer(label))
+        empty = repr(exercises.answer(label, None))
+        assert "makes these points" not in empty
+        assert f"`answer({label!r})` shows" in empty
+
+
 def test_equal_forms_of_a_value_are_equal():
     from fractions import Fraction
 

@@ -8,7 +8,7 @@ import pytest
 
 from mllib import perceptron as library
 from mllib.course import check, grading, hint, mine
-from mllib.course.hints import source
+from mllib.course.hints import docstring, source
 from mllib.course.page import names, needed, page, slugs
 from mllib.course.running import Outcome, Run, Watched, claimed, reaching
 from mllib.perceptron import KernelRun
@@ -122,6 +122,39 @@ def test_each_slip_has_its_sentence(old, new, said):
     assert said in refusals(found)
 
 
+def test_a_kind_of_slip_is_said_once_whatever_the_sizes():
+    found = graded(version("return KernelRun(alpha, f,", "return KernelRun(alpha, f[:-1],"))
+    assert sum("has the shape" in outcome.plain for outcome in found) == 1
+
+
+def test_examples_that_fail_show_the_error_and_no_line_of_the_library():
+    said = refusals(graded(version("y[i] * f[i] <= 0", "1 / 0")))
+    assert "ZeroDivisionError" in said
+    assert "Traceback" not in said
+    assert ".py" not in said
+
+
+def test_records_may_be_compared():
+    run = KernelRun(np.arange(2), np.ones(2), np.zeros(3), True)
+    function = Watched("first", lambda run: run.f[0] + 1, lambda run: run.f[0])
+    function(run)
+    assert function.different[1].endswith("it gave `2`")
+
+
+def test_what_is_to_be_written_in_place_is_shown_and_no_fault():
+    def library(x, out):
+        out[:] = x
+
+    def late(x, out):
+        out[:] = x + 1
+
+    function = Watched("late", late, library)
+    for x in (np.zeros(2), np.ones(2)):  # the first is what stands there already
+        function(x, np.zeros(2))
+    assert function.faults == []
+    assert function.different[1].endswith("it left `out` = `[1., 1.]`")
+
+
 def test_the_smallest_case_that_differs_is_shown_and_not_the_answer():
     function = Watched("double", lambda x: 3 * x, lambda x: 2 * x)
     for x in (np.arange(6.0), np.array([1.0, 5.0]), np.arange(4.0)):
@@ -211,6 +244,15 @@ def test_what_is_empty_stays_the_librarys():
         mine(written(OWN.replace("kernel_perceptron", "forward") + "\nkernel_perceptron = forward"))
     with pytest.raises(ValueError, match="no chapter 'nothing'"):
         check("nothing")
+    with pytest.raises(ValueError, match="The perceptron has no function 'kernel'"):
+        check("perceptron", "kernel")
+
+
+@pytest.mark.usefixtures("library_again")
+def test_hints_and_planted_faults_are_of_the_library_when_the_function_is_ones_own():
+    before, told = source(*KEY), docstring(*KEY)
+    mine(written(OWN))
+    assert (source(*KEY), docstring(*KEY)) == (before, told)
 
 
 def test_hints_grow_and_end():

@@ -54,6 +54,12 @@ def test_what_was_emptied_can_be_filled_with_what_was_taken(slug):
         assert {n for n in used if n in vars(__import__(module, fromlist=["x"]))} <= set(space)
 
 
+def test_an_empty_function_is_told_the_fields_of_the_records_that_it_takes_and_gives():
+    empty = stub("hidden-markov-models", "mllib.hidden_markov_models", "m_step")
+    assert "# The fields of ExpectedCounts:\n#     start: sum over sequences" in empty
+    assert "# The fields of HMM:\n#     pi: start, shape (K,)" in empty
+
+
 def test_the_first_cell_installs_what_it_is_told_and_a_file_must_lie_beside_it():
     words, install = opening("The perceptron", "ml-you-can-check[book] @ https://a.org/x.whl")
     assert (

@@ -17,6 +17,7 @@ Each chapter has a file here, with one entry for each of its exercises:
 
 import functools
 import hashlib
+import inspect
 import time
 import traceback
 from fractions import Fraction
@@ -26,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mllib.course import claims
+from mllib.course import claims, running
 from mllib.course.hints import source
 from mllib.course.page import page, slugs
 from mllib.course.running import (
@@ -153,6 +154,8 @@ def entry(label):
 def answer(label, *given):
     """Say whether an answer is right; without one, what to hand in and what a proof must say.
 
+    For None, an answer that is still empty, it says what to hand in and no more.
+
     Parameters
     ----------
     label : str; the exercise, such as "ex-perceptron-margin"
@@ -161,14 +164,17 @@ def answer(label, *given):
     from mllib.course.grading import Report
 
     given = given[0] if len(given) == 1 and isinstance(given[0], tuple) else given
-    given = () if len(given) == 1 and given[0] is None else given
+    empty = len(given) == 1 and given[0] is None
+    given = () if empty else given
     found, title = entry(label), page(chapter_of(label)).exercises[label]["title"]
     if found is None:
         said = "It has no check; its solution stands in the chapter."
         return Report(title, [], said)
     if not given or found.check is None:
         parts = [f"Hand in {found.expects}."] if found.check else []
-        if found.points:
+        if found.points and empty:
+            parts.append(f"When you have tried: `answer({label!r})` shows what a proof must say.")
+        elif found.points:
             listed = "\n".join(f"- {point}" for point in found.points)
             parts.append(f"A proof makes these points:\n\n{listed}")
         return Report(title, [], "\n\n".join(parts))
@@ -197,6 +203,10 @@ def judge(label, given, say):
     careful = iter(run.watched)
     given = [next(careful) if callable(g) else g for g in given]
     run.since, said = time.process_time(), ""
+    if number := _other_number(found.check, given):
+        said = f"{number} Hand in {found.expects}."
+        say(Outcome(label, False, said, said))
+        return
     with verdicts() as shown:
         try:
             with claims.claim(label) as c:
@@ -204,14 +214,22 @@ def judge(label, given, say):
         except claims.ClaimFailure as error:
             said = "" if shown else str(error)
         except Exception as error:
-            said = _stopped(error)
+            said = f"{_stopped(error)} Hand in {found.expects}."
     run.since = None
     plain, card = shown[-1] if shown else ("", "")
+    if found.kind == "value" and not said and "FAILS" in plain:
+        said = f"Hand in {found.expects}."
     passed = not said and "FAILS" not in plain
     say(Outcome(label, passed, f"{card}\n\n{said}".strip(), f"{plain}\n{said}".strip()))
-    for function in run.watched:
-        for fault in function.faults:
-            say(Outcome(f"`{function.name}`", False, fault, fault))
+    run.say_faults()
+
+
+def _other_number(check, given):
+    """Say how many things are handed in, where a check takes another number; else ""."""
+    wanted = list(inspect.signature(check).parameters.values())[1:]
+    if any(w.kind is w.VAR_POSITIONAL for w in wanted) or len(wanted) == len(given):
+        return ""
+    return f"You handed in {len(given)}, and {len(wanted)} are asked for."
 
 
 def _name(function):
@@ -220,9 +238,11 @@ def _name(function):
 
 def _stopped(error):
     """Say in one sentence what stopped the check."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
+    steps = traceback.extract_tb(error.__traceback__)
+    last = [step for step in steps if step.filename != running.__file__][-1]
     line = f", at `{last.line}`" if last.line else ""
-    return f"With your answer the check stopped: {type(error).__name__}: {error}{line}."
+    named = f"{type(error).__name__}: {error}".rstrip(".")
+    return f"With your answer the check stopped: {named}{line}."
 
 
 def _judge_claims(slug, label, changes, given, say):
