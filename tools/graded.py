@@ -19,7 +19,6 @@ import time
 from functools import partial
 from pathlib import Path
 
-os.environ["MPLBACKEND"] = "Agg"
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tools"), str(ROOT / "tests" / "course")]
 
@@ -145,6 +144,7 @@ def enter(slug, part, scores):
 
 def main():
     """Grade the chapters that are asked for."""
+    os.environ["MPLBACKEND"] = "Agg"
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("chapter", choices=slugs(), nargs="+")
     for slug in parser.parse_args().chapter:
