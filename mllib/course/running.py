@@ -106,6 +106,10 @@ def _hand_out(module, name, old, new):
     setattr(module, name, new)
 
 
+def _standing(module, name):
+    return getattr(sys.modules[module], name)
+
+
 class Watched:
     """A student's function: its first calls are compared with the library's on the same input.
 
@@ -153,6 +157,11 @@ class Watched:
         if compare and not isinstance(there, _Raised):
             self._compare(before, (args, named), theirs, here, there)
         return here
+
+    def __reduce__(self):
+        """Travel by name: a process that this one forks finds the student's function there."""
+        owner = getattr(self.library, "py_func", self.library) or self.function
+        return _standing, (owner.__module__, self.name)
 
     def signed(self):
         """Say which arguments and defaults differ from those that are promised."""

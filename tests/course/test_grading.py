@@ -2,6 +2,8 @@
 
 import ast
 import itertools
+import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -139,6 +141,15 @@ def test_records_may_be_compared():
     function = Watched("first", lambda run: run.f[0] + 1, lambda run: run.f[0])
     function(run)
     assert function.different[1].endswith("it gave `2`")
+
+
+def test_a_function_that_works_in_other_processes_travels_by_its_name(monkeypatch):
+    from mllib import model_selection
+
+    library = model_selection._fit_fold
+    mine = Watched("_fit_fold", lambda estimator, X, y, loss, fold: (0.0, 0.0), library)
+    monkeypatch.setattr(model_selection, "_fit_fold", mine)
+    assert pickle.loads(pickle.dumps(partial(mine, 1))).func is mine
 
 
 def test_what_is_to_be_written_in_place_is_shown_and_no_fault():
