@@ -70,13 +70,17 @@
     }
   });
 
-  // The button to the top shows while scrolling up.
+  // The button to the top shows while scrolling up: while what the reader sees moves down. The place
+  // in the page does not tell, for it grows where a section above takes its true height.
   const top = one("#pst-back-to-top");
-  let before = 0;
+  const seen = () => document.elementFromPoint(innerWidth / 2, innerHeight / 2);
+  const height = (element) => element?.getBoundingClientRect().top ?? 0;
+  let here = seen(), before = height(here);
   document.addEventListener("scroll", () => {
-    const now = window.scrollY;
-    top?.classList.toggle("shown", now > 400 && now < before);
-    before = now;
+    const moved = height(here) - before;
+    if (moved) top?.classList.toggle("shown", window.scrollY > 400 && moved > 0);
+    here = seen();
+    before = height(here);
   }, {passive: true});
   top?.addEventListener("click", () => {
     window.scrollTo(0, 0);
