@@ -693,8 +693,9 @@ def kalman_filter(chain, X):
 def kalman_smoother(chain, X):
     """Return the Gaussians p(z_t | x_{1:T}) for t = 1..T, and log p(x_{1:T}).
 
-    Backwards from the end of the filter, with m = A m_t, P = A P_t A^T + W and J = P_t A^T P^-1:
-    m_t + J (m'_{t+1} - m) and P_t + J (P'_{t+1} - P) J^T, where the dash marks what is smoothed.
+    Backwards from the end of `kalman_filter`, whose log-likelihood is handed on as it is, with
+    m = A m_t, P = A P_t A^T + W and J = P_t A^T P^-1: m_t + J (m'_{t+1} - m) and
+    P_t + J (P'_{t+1} - P) J^T, where the dash marks what is smoothed.
     Arguments as for `kalman_filter`.
 
     Book: hidden-markov-models-kalman. Rauch, Tung and Striebel (1965), AIAA Journal 3, 1445-1450.
