@@ -370,8 +370,6 @@ def _linear_form(classes):
 def _score_linearly(X, form):
     """Return (x - c)^T w_k + b_k with the W, b and c of ``_linear_form``."""
     W, b, c = form
-    if (np.abs(W) @ np.abs(c)).max() < 1e3:  # centring would save no digits
-        return X @ W.T + (b - W @ c)
     return (X - c) @ W.T + b
 
 
@@ -669,6 +667,9 @@ class LinearDiscriminantAnalysis(_GaussianClassifier, Transformer):
         return self
 
     def _scores(self, X):
+        W, b, c = self._form
+        if (np.abs(W) @ np.abs(c)).max() < 1e3:  # to centre would save no digits
+            return X @ W.T + (b - W @ c)
         return _score_linearly(X, self._form)
 
     def transform(self, X):

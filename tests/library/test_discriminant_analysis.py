@@ -547,6 +547,17 @@ def test_the_unit_of_the_inputs_does_not_matter(model, scale):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("far", [2.0**20, -(2.0**20), 2.0**40])
+def test_whole_numbers_far_from_the_origin_keep_every_digit(far):
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(4), 16)  # so that means are exact
+    X = rng.integers(-8, 9, (64, 2)) + 3.0 * (y == 1)[:, None]
+    near, away = (
+        LinearDiscriminantAnalysis().fit(X + s, y).decision_function(X + s) for s in (0.0, far)
+    )
+    np.testing.assert_allclose(away, near, atol=1e-14)
+
+
 def test_far_from_the_origin_the_digits_remain():
     X, y = IRIS
     near, far = (LinearDiscriminantAnalysis().fit(X + s, y).predict_proba(X + s) for s in (0, 1e6))
