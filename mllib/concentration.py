@@ -102,8 +102,7 @@ def _root_mean_square_range(low, high, n=1):
     ranges = ends[1] - ends[0]
     if not np.all(ranges > 0):
         raise ValueError("low must be below high for every variable: swap them.")
-    widest = float(ranges.max())
-    return widest * math.sqrt(np.mean((ranges / widest) ** 2))
+    return math.hypot(*ranges) / math.sqrt(len(ranges))
 
 
 # First moments -------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from mllib.core.arrays import (
     check_vector,
 )
 from mllib.core.errors import convergence_warning
-from mllib.core.numerics import gaussian_log_density
+from mllib.core.numerics import log_density_from_cholesky
 from mllib.core.parallel import map_over
 from mllib.core.scalars import (
     check_count,
@@ -274,7 +274,7 @@ def _gaussian_log_densities(X, mean, covariance):
         raise ValueError(
             "covariance must be positive definite: with a singular one there is no density."
         ) from error
-    return gaussian_log_density(X, mean, L)
+    return log_density_from_cholesky(X, mean, L)
 
 
 # Maximum likelihood --------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from mllib.core.compiled import compiled
 from mllib.core.estimators import DensityEstimator, begin_fit, check_features, check_fitted
 from mllib.core.numerics import (
     cholesky_with_jitter,
-    gaussian_log_density,
+    log_density_from_cholesky,
     log_normalise,
     safe_log,
     squared_distances,
@@ -241,7 +241,7 @@ class GaussianEmission(NamedTuple):
                     columns.append(-0.5 * (squares + np.log(2 * np.pi * covariance).sum()))
                 else:
                     L, _ = cholesky_with_jitter(covariance, "the covariance of a state")
-                    columns.append(gaussian_log_density(X, mean, L))
+                    columns.append(log_density_from_cholesky(X, mean, L))
         return np.stack(columns, axis=1)
 
     def statistics(self, X, gamma):
@@ -681,7 +681,7 @@ def kalman_filter(chain, X):
         if t > 0:
             mean, cov = A @ mean, A @ cov @ A.T + W
         L, _ = cholesky_with_jitter(C @ cov @ C.T + R, "C P C^T + R")
-        log_likelihood += gaussian_log_density(x[None], C @ mean, L)[0]
+        log_likelihood += log_density_from_cholesky(x[None], C @ mean, L)[0]
         gain = cho_solve((L, True), C @ cov).T
         mean, cov = mean + gain @ (x - C @ mean), cov - gain @ C @ cov
         cov = (cov + cov.T) / 2

@@ -23,8 +23,7 @@ from mllib.core.arrays import (
     check_square,
     check_vector,
 )
-from mllib.core.numerics import divergence_terms, log_normalise
-from mllib.core.numerics import gaussian_log_density as log_density_from_cholesky
+from mllib.core.numerics import divergence_terms, log_density_from_cholesky, log_normalise
 from mllib.core.scalars import (
     check_callable,
     check_count,

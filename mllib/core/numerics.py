@@ -8,7 +8,7 @@ __all__ = [
     "centred_columns",
     "cholesky_with_jitter",
     "divergence_terms",
-    "gaussian_log_density",
+    "log_density_from_cholesky",
     "log_normalise",
     "log_sum_exp",
     "safe_log",
@@ -153,7 +153,7 @@ def cholesky_with_jitter(A, name="A"):
     )
 
 
-def gaussian_log_density(X, mean, L):
+def log_density_from_cholesky(X, mean, L):
     """Return log N(x_i; mean, L L^T) for each row of X, in nats.
 
     log N = -(d log 2 pi + ||L^{-1}(x - mean)||^2) / 2 - sum_j log L_jj, so no inverse is formed.

@@ -90,6 +90,12 @@ def test_derivatives_follow_the_scale_of_x(scale):
     np.testing.assert_allclose(H, [[2 * x[1], 2 * x[0]], [2 * x[0], 0]], atol=1e-5 * scale)
 
 
+def test_the_step_is_a_power_of_the_precision_times_the_largest_entry():
+    x, seen = np.array([0.5, -8.0, 0.25]), []
+    numeric_gradient(lambda v: seen.append(v) or 0.0, x)
+    assert np.ptp(seen, axis=0) / 2 == pytest.approx([8 * np.finfo(float).eps ** (1 / 3)] * 3)
+
+
 def test_a_given_step_is_used():
     assert numeric_gradient(lambda x: x[0] ** 3, [0.0], h=0.5) == pytest.approx(0.25)
     assert numeric_hessian(lambda x: x[0] ** 4, [0.0], h=0.5)[0, 0] == pytest.approx(2.0)

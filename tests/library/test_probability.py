@@ -245,6 +245,10 @@ def test_rounding_counts_as_independence_up_to_a_tolerance():
     nearly = 0.25 + 1e-6 * np.array([[1, -1], [-1, 1]])
     assert is_conditionally_independent(nearly, 0, 1, tol=1e-5)
     assert not is_conditionally_independent(nearly, 0, 1)  # the default is 1e-10
+    one_corner = np.full((3, 3), 1 / 9)
+    one_corner[:2, :2] += 1e-6 * np.array([[1, -1], [-1, 1]])
+    assert is_conditionally_independent(one_corner, 0, 1, tol=1.01e-6)
+    assert not is_conditionally_independent(one_corner, 0, 1, tol=0.99e-6)  # the largest counts
 
 
 @pytest.mark.parametrize(
@@ -496,6 +500,15 @@ def test_singular_covariances_are_found_whatever_the_units():
         with pytest.raises(ValueError, match="cov must be positive definite"):
             precision((cov + cov.T) / 2)
     assert precision(np.diag([1e-20, 1e20]))[0, 0] == pytest.approx(1e20)
+
+
+@pytest.mark.parametrize(
+    ("middle", "ulps", "said"), [(1e-3, 2, "is 0:"), (1.0, 4, "is -8.88e-16:")]
+)
+def test_what_rounding_can_make_of_a_zero_is_called_zero(middle, ulps, said):
+    cov = np.diag([1.0, middle, -ulps * np.finfo(float).eps])  # up to d eps |largest|, d = 3
+    with pytest.raises(ValueError, match=said):
+        precision(cov)
 
 
 @pytest.mark.parametrize(
