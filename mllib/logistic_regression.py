@@ -382,7 +382,9 @@ def fit_irls(X, y, *, lam=0.0, weights=None, w0=None, tol=1e-20, max_iter=100):
     ----------
     X, y, weights : as ``cross_entropy``
     lam : float or array of shape (d,); penalty of each weight; give the offset a 0
-    w0 : array of shape (d,), optional; start; 0 by default
+    w0 : array of shape (d,), optional
+        Start; 0 by default. So far out that rounding leaves a direction no curvature, the run may
+        stop early, with ``converged`` False.
     tol : float
         Stop when the excess over the minimum, estimated by -g^T s / 2, is at most tol times the
         objective, so that units do not matter.
