@@ -751,8 +751,8 @@ def relative_tables(counts):
     """Return the maximum-likelihood tables N_tck / sum_k N_tck; no row may be 0."""
     counts = _check_counts(counts)
     for t, N in enumerate(counts):
-        if (N.sum(axis=-1) == 0).any():
-            at = tuple(int(i) for i in np.argwhere(N.sum(axis=-1) == 0)[0])
+        if len(empty := np.argwhere(~N.any(axis=-1))):
+            at = tuple(map(int, empty[0]))
             raise ValueError(
                 f"counts of node {t} must hold every configuration of its parents, {at} never "
                 f"occurred: use dirichlet_tables."

@@ -422,14 +422,13 @@ def dbscan(X, eps, min_samples=5, *, metric="euclidean"):
         check_size(D, "metric(X, X)")
     core = np.sum(eps >= D, axis=1) >= min_samples
     labels, dense = np.full(len(X), -1), np.flatnonzero(core)
-    if len(dense) == 0:
-        return DensityClusters(labels, core)
     labels[dense] = 0
     if len(dense) > 1:
         tree = linkage(D[np.ix_(dense, dense)], "single", metric="precomputed")
         labels[dense] = cut(tree, height=eps)
-    nearest = dense[np.argmin(D[:, dense], axis=1)]
-    labels = np.where(D[np.arange(len(X)), nearest] <= eps, labels[nearest], -1)
+    if len(dense) > 0:
+        nearest = dense[np.argmin(D[:, dense], axis=1)]
+        labels = np.where(D[np.arange(len(X)), nearest] <= eps, labels[nearest], -1)
     return DensityClusters(labels, core)
 
 

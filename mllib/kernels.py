@@ -450,7 +450,7 @@ def features_from_gram(K):
            [2.]])
     """
     values, V = spectral_decomposition(check_psd(K))
-    kept = values > 1e-12 * np.abs(values).max()
+    kept = values > 1e-12 * values[0]
     return V[:, kept] * np.sqrt(values[kept])
 
 
