@@ -870,7 +870,7 @@ def _mse_over_variance(y, f):
     """Return MSE / Var(y); None if y is constant."""
     y, f = _pair(y, f)
     scatter = np.sum((y - y.mean()) ** 2)
-    if y.min() == y.max() or scatter == 0:
+    if (y == y[0]).all() or scatter == 0:
         return None
     return float(np.sum((y - f) ** 2) / scatter)
 
@@ -954,7 +954,7 @@ def _mean_and_deviation(X, s=None):
     mean = np.average(X, axis=0, weights=s)
     mean += np.average(X - mean, axis=0, weights=s)  # removes the rounding error of a large mean
     deviation = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=s))
-    constant = X.min(axis=0) == X.max(axis=0)
+    constant = (X == X[0]).all(axis=0)
     return np.where(constant, X[0], mean), np.where(constant, 0.0, deviation)
 
 

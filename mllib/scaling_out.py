@@ -219,8 +219,8 @@ def raw_sums(X):
 
     The book (scaling-out-merge-error) says why to use ``mllib.core.chunks.column_moments``.
 
-    >>> raw_sums([[1.0], [3.0]]).scatter, raw_sums([[1e8], [1e8 + 1]]).scatter
-    (array([2.]), array([0.]))
+    >>> raw_sums([[1.0, 5.0], [3.0, 5.0]]).scatter, raw_sums([[1e8], [1e8 + 1]]).scatter
+    (array([2., 0.]), array([0.]))
     """
     X = check_array(X)
     return RawSums(len(X), X.sum(axis=0), (X * X).sum(axis=0))
