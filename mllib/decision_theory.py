@@ -954,7 +954,7 @@ def _mean_and_deviation(X, s=None):
     mean = np.average(X, axis=0, weights=s)
     mean += np.average(X - mean, axis=0, weights=s)  # removes the rounding error of a large mean
     deviation = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=s))
-    constant = (X == X[0]).all(axis=0)
+    constant = (X[0] == X).all(axis=0)
     return np.where(constant, X[0], mean), np.where(constant, 0.0, deviation)
 
 

@@ -108,6 +108,7 @@ def test_every_chapter_can_be_taken_apart(slug):
         ("f = f + y", "f = np.nan * f + y", "The field `f` contains NaN"),
         ("f = np.zeros(len(y)", "f = np.zeros(2 * len(y)", "The field `alpha` has the shape"),
         ("return KernelRun(alpha, f,", "return KernelRun(alpha, f[:-1],", "has the shape"),
+        ("KernelRun(alpha, f,", "KernelRun(alpha, list(f),", "The field `f` returns a list of"),
         (
             "return KernelRun(",
             "return (lambda *all: all)(",
