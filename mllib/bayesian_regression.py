@@ -370,20 +370,20 @@ def _decompose(X, y):
 
 
 def _posterior_of(data, V, alpha, beta):
-    """Return the belief of ``isotropic_posterior``, without another factorisation."""
+    """Return mean and covariance as ``isotropic_posterior``, without another factorisation."""
     with np.errstate(over="ignore"):
         _check_vague(np.sqrt(beta / alpha) * np.sqrt(data.s2.max()))
     t = alpha + beta * data.s2
     mean = V @ (beta * np.sqrt(data.s2) * data.c / t)
     if len(t) == data.d:
         half = V / np.sqrt(t)
-        return WeightBelief(mean, half @ half.T, beta)
+        return mean, half @ half.T
     if beta * data.s2.max() > 1e6 * alpha:  # the difference below would lose what is left
         rest = np.eye(data.d) - V @ V.T
         half = V / np.sqrt(t)
-        return WeightBelief(mean, rest @ rest.T / alpha + half @ half.T, beta)
+        return mean, rest @ rest.T / alpha + half @ half.T
     half = V * np.sqrt(beta * data.s2 / t)  # outside the span of the rows the prior stays
-    return WeightBelief(mean, (np.eye(data.d) - half @ half.T) / alpha, beta)
+    return mean, (np.eye(data.d) - half @ half.T) / alpha
 
 
 class _Moments(NamedTuple):
@@ -607,10 +607,9 @@ class BayesianLinearRegression(Regressor):
                 check_positive(self.beta, "beta"),
             )
             self.n_iter_, self.converged_ = 1, True
-        belief = _posterior_of(data, V, self.alpha_, self.beta_)
+        self.coef_, self.covariance_ = _posterior_of(data, V, self.alpha_, self.beta_)
         self.log_evidence_ = _moments(data, self.alpha_, self.beta_).evidence
-        self.coef_, self.covariance_ = belief.mean, belief.covariance
-        self.x_mean_, self.intercept_ = centre, float(level - centre @ belief.mean)
+        self.x_mean_, self.intercept_ = centre, float(level - centre @ self.coef_)
         self.n_features_in_ = X.shape[1]
         return self
 

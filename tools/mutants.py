@@ -145,6 +145,8 @@ class Chapter:
         todo, ends, ready = {}, {}, 0
         for n in numbers:
             reach = [k for k in range(steps) if made[n].function in found[k][0]]
+            if made[n].kind == "default moved" and not in_order:  # a table reaches no function
+                reach += [k for k in range(steps) if not found[k][0]]
             all_on = list(range(min(reach, default=steps), steps))
             todo[n] = all_on if in_order else sorted(reach, key=lambda k: found[k][1])
 

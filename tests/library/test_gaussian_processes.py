@@ -146,6 +146,9 @@ def test_jitter_is_reported_and_is_not_noise():
     assert gp_fit(np.ones((3, 3)), [2.0, 2.0, 2.0], 0.5).jitter == 0
     smooth = rbf_kernel(np.linspace(0, 1, 30)[:, None], np.linspace(0, 1, 30)[:, None], 1.0)
     assert 0 < gp_fit(smooth, np.ones(30), 0.0).jitter < 1e-9
+    given = {"ell": 1.0, "signal": 1.0, "noise": 1e-30, "optimise": False}
+    model = GaussianProcessRegressor(**given).fit(np.linspace(0, 1, 30)[:, None], np.ones(30))
+    assert model.jitter_ == gp_fit(smooth, np.ones(30), 1e-30).jitter > 0
     assert gp_fit(1e-20 * np.eye(3), [2.0, 2.0, 2.0], 0.0).jitter == 0
 
 
@@ -435,6 +438,9 @@ def test_a_climb_tells_where_every_start_ended():
     at = maximise_evidence(lambda t: rbf_evidence(t, D, Y), starts, *tight, names="abc").at_bound
     assert set(at) <= set("abc")
     assert at
+    point = (np.full(3, -1e-6), np.full(3, 1e-6))  # all three at bounds, in the order of names
+    at = maximise_evidence(lambda t: rbf_evidence(t, D, Y), starts, *point, names="abc").at_bound
+    assert at == ("a", "b", "c")
 
 
 def test_a_slope_of_the_evidence_that_is_left_is_below_the_tolerance():
