@@ -378,8 +378,8 @@ def maximise_evidence(evidence, starts, low, high, *, names=None, tol=1e-5, max_
     starts = check_array(starts, "starts", any_size=True)
     p = starts.shape[1]
     low, high = (check_vector(v, s, length=p) for v, s in ((low, "low"), (high, "high")))
-    if (low > high).any():
-        raise ValueError("low must not exceed high.")
+    if (low > high).any() or (low == high).all():
+        raise ValueError("low must not exceed high, and somewhere be below it.")
     names = names or [f"theta_{j}" for j in range(p)]
     runs = []
     for start in np.clip(starts, low, high):

@@ -441,6 +441,9 @@ def test_a_climb_tells_where_every_start_ended():
     point = (np.full(3, -1e-6), np.full(3, 1e-6))  # all three at bounds, in the order of names
     at = maximise_evidence(lambda t: rbf_evidence(t, D, Y), starts, *point, names="abc").at_bound
     assert at == ("a", "b", "c")
+    for low, high in ((1.0, -1.0), (0.0, 0.0)):
+        with pytest.raises(ValueError, match="low must not exceed high"):
+            maximise_evidence(lambda t: None, starts, np.full(3, low), np.full(3, high))
 
 
 def test_a_slope_of_the_evidence_that_is_left_is_below_the_tolerance():
