@@ -170,7 +170,7 @@ def _gram_factor(Z):
         factor = cho_factor(gram, lower=True, check_finite=False)
     except LinAlgError:
         return None, norms, 0.0
-    rcond, _ = dpocon(factor[0], np.abs(gram).sum(axis=0).max(), uplo="L")
+    rcond, _ = dpocon(factor[0], np.linalg.norm(gram, 1), uplo="L")
     return factor, norms, float(rcond)
 
 
