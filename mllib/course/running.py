@@ -38,6 +38,9 @@ MEMORY = 4 << 30  # bytes
 SLOW = "A loop has no end, or takes far too long."
 
 
+_VERDICT = (claims.ClaimFailure, type(None))  # how a cell ends that ran to its end
+
+
 class Outcome(NamedTuple):
     """What one claim, assertion or example says about the code under test."""
 
@@ -254,6 +257,7 @@ def _size(value):
 
 def _same(a, b):
     """Whether two values are alike to rounding, part by part."""
+    a, b = (v.toarray() if hasattr(v, "toarray") else v for v in (a, b))  # of a sparse one
     parts, others = _fields(a), _fields(b)
     if parts is not None and others is not None:
         return len(parts) == len(others) and all(map(_same, parts, others))
@@ -329,7 +333,7 @@ class Run:
     def __init__(self, slug, functions, say):
         self.page, self.say = page(slug), say
         self.cells, self.functions = self.page.cells, functions
-        self.space, self.shown = {"__name__": "__main__"}, []
+        self.space, self.shown = {"__name__": "__main__"}, {}
         self.ended, self.calls = {}, {}
         self.since = self.at = None
         self.watched, self.told = [], set()
@@ -365,7 +369,7 @@ class Run:
             return
         before, self.ended[k] = self._called(), None
         self.since = time.process_time()
-        with verdicts() as self.shown:
+        with verdicts() as self.shown[k]:
             try:
                 exec(compile(self.cells[k].source, f"<cell {k}>", "exec"), self.space)
             except (Exception, SystemExit) as error:
@@ -374,6 +378,10 @@ class Run:
         self.calls[k] = self._called() - before
         if "matplotlib.pyplot" in sys.modules:
             sys.modules["matplotlib.pyplot"].close("all")
+
+    def _fell(self, cells):
+        """Return those of the cells that did not run to their ends."""
+        return [k for k in cells if not isinstance(self.ended.get(k), _VERDICT)]
 
     def _called(self):
         return sum(function.calls for function in self.watched)
@@ -386,6 +394,7 @@ class Run:
         for function in self.watched if only is None else ():
             for fault in function.signed():
                 self.say(Outcome(f"`{function.name}`", False, fault, fault))
+        at, chains, first = {}, {}, {}
         for k, cell in enumerate(self.cells):
             made = claimed(cell.source)
             if cell.solution or not (set(made) & set(only or made) or (asserts(cell) and not only)):
@@ -395,13 +404,16 @@ class Run:
                 names(self.cells[j].source).reads & reach.keys() for j in chain
             ):
                 continue
-            self.at = ", ".join(made) or f"The assertions under “{cell.section}”"
-            for j in chain:
-                self.execute(j)
-                if not isinstance(self.ended[j], (claims.ClaimFailure, type(None))):
-                    break
-            if not self.functions or any(self.calls.get(j) for j in chain):
-                self.say(self._outcome(j))
+            at[k], chains[k] = ", ".join(made) or f"The assertions under “{cell.section}”", chain
+            first = dict.fromkeys(chain, k) | first  # for which claim a cell runs
+        for j in sorted(first):  # in the order of the page, for a later cell may use a name anew
+            self.at = at[first[j]]
+            if fell := self._fell(needed(self.cells, j)):
+                self.ended[j] = self.ended[fell[0]]
+            self.execute(j)
+            chain = chains.get(j, [])
+            if chain and (not self.functions or any(map(self.calls.get, chain))):
+                self.say(self._outcome([*self._fell(chain), j][0]))
         self.say_faults()
         for function in self.watched:
             if not function.calls and only is None:
@@ -437,7 +449,7 @@ class Run:
     def _outcome(self, k):
         """Say how a claim ended, whose last cell that ran is ``k``."""
         error = self.ended[k]
-        plain, card = self.shown[-1] if self.shown else ("", "")
+        plain, card = [("", ""), *self.shown[k]][-1]
         if error is None:
             card = card or "the assertions of this section hold."
             return Outcome(self.at, True, card, plain or card)
@@ -451,7 +463,7 @@ class Run:
                 again, self.told = told in self.told, self.told | {told}
                 return f"{told}, as above." if again else told + _told(error, function)
         if isinstance(error, claims.ClaimFailure):
-            return "" if self.shown else str(error)
+            return "" if self.shown[k] else str(error)
         steps = traceback.extract_tb(error.__traceback__)
         at = next((step.lineno for step in steps if step.filename == f"<cell {k}>"), 0)
         walk = ast.walk(ast.parse(self.cells[k].source))

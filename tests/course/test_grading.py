@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from scipy.sparse import eye_array
 
 from mllib import perceptron as library
 from mllib.course import check, grading, hint, mine
@@ -151,6 +152,23 @@ def test_a_function_that_works_in_other_processes_travels_by_its_name(monkeypatc
     mine = Watched("_fit_fold", lambda estimator, X, y, loss, fold: (0.0, 0.0), library)
     monkeypatch.setattr(model_selection, "_fit_fold", mine)
     assert pickle.loads(pickle.dumps(partial(mine, 1))).func is mine
+
+
+def test_sparse_results_are_compared():
+    function = Watched("eye", lambda n: 2 * eye_array(n), eye_array)
+    function(2)
+    assert "= `2` it gave `<" in function.different[1]
+
+
+def test_the_cells_run_in_the_order_of_the_page_which_uses_names_anew():
+    key = ("mllib.mixtures_and_em", "_climb")
+    run = Run("mixtures-and-em", {key: source(*key)}, lambda said: None)
+    try:
+        run.check()
+    finally:
+        run.end()
+    assert list(run.ended) == sorted(run.ended)
+    assert set(run.ended.values()) == {None}
 
 
 def test_what_is_to_be_written_in_place_is_shown_and_no_fault():
