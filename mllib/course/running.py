@@ -31,7 +31,7 @@ __all__ = ["Outcome", "apart", "check", "place"]
 
 #: Seconds of computing, so that a busy machine refuses nothing: a call of a student's function
 #: (more where the library's takes long), a cell; and by the clock, the whole.
-CALL, CELL, WHOLE = 3, 30, 240
+CALL, CELL, WHOLE = 3, 90, 240
 BUDGET = 1.0  # for the comparison with the library
 ALONE = False  # whether this process has nothing to do but grade, and may end itself
 MEMORY = 4 << 30  # bytes
