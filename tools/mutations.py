@@ -20,7 +20,8 @@ PAIRS = ["min max", "minimum maximum", "argmin argmax", "any all", "floor ceil"]
 SWAPPED = {a: b for pair in PAIRS for a, b in (pair.split(), pair.split()[::-1])}
 #: Functions that may be left out, and those whose arguments commute or are no values.
 LEFT_OUT = {"sqrt", "log", "exp", "abs", "square", "log1p", "expm1", "sorted", "sort"}
-COMMUTE = {*SWAPPED, "add", "multiply", "zip", "hypot", "isinstance", "getattr", "hasattr"}
+COMMUTE = {*SWAPPED, "add", "multiply", "zip", "hypot", "logaddexp", "vdot", "squared_distance"}
+COMMUTE |= {"isinstance", "getattr", "hasattr"}
 CHECKS = re.compile(r"_?check_\w+|convergence_warning|warn|errstate|asarray")
 STATISTICS = {"max": ("mean", "sum"), "mean": ("max", "sum"), "sum": ("mean", "max")}
 #: One change: ``new`` instead of what stands in ``field`` (at ``index``) of the node ``parent``.
@@ -150,7 +151,8 @@ def mechanical(node):
             yield args[0]
         for k in range(len(args) - 1) if name not in COMMUTE and name.islower() else ():
             swapped = [*args[:k], args[k + 1], args[k], *args[k + 2 :]]
-            yield ast.Call(node.func, swapped, node.keywords)
+            if ast.dump(args[k]) != ast.dump(args[k + 1]):
+                yield ast.Call(node.func, swapped, node.keywords)
     elif isinstance(node, (ast.Break, ast.Continue, ast.AugAssign, ast.Expr)):
         yield ast.Pass()
     elif isinstance(node, ast.Assign):
