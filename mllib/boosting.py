@@ -124,25 +124,22 @@ class Bins(NamedTuple):
 
 
 @compiled
-def best_cut(V, order, y, w):
-    """Return (column, cut, sign) of the stump of largest sum_i w_i y_i h(x_i), the first of equals.
+def best_cut(V, order, v):
+    """Return (column, cut, sign) of the stump of largest sum_i v_i h(x_i), the first of equals.
 
-    ``V[j]`` holds column j in increasing order and ``order[j]`` its rows; the first ``cut`` of
-    them get the answer -sign, the others sign.
+    v_i is w_i y_i. ``V[j]`` holds column j in increasing order and ``order[j]`` its rows; the first
+    ``cut`` of them get the answer -sign, the others sign.
     """
     feature, cut, sign, best = 0, 0, 1.0, -1.0
-    total, everything = 0.0, 0.0
-    for i in range(len(w)):
-        total += w[i]
-        everything += w[i] * y[i]
+    total, everything = np.abs(v).sum(), v.sum()
     for j in range(len(V)):
         r = everything  # the sum for the stump that answers +1 everywhere
-        for c in range(len(w)):
+        for c in range(len(v)):
             if (c == 0 or V[j, c] > V[j, c - 1]) and abs(r) > best + 1e-12 * total:
                 feature, cut, best = j, c, abs(r)
                 sign = 1.0 if r >= 0 else -1.0
             i = order[j, c]  # from here on its answer is -1
-            r -= 2 * w[i] * y[i]
+            r -= 2 * v[i]
     return feature, cut, sign
 
 
@@ -152,7 +149,7 @@ def _sorted_columns(X):
 
 
 def _stump(V, order, y, w):
-    j, cut, sign = best_cut(V, order, y, w)
+    j, cut, sign = best_cut(V, order, w * y)
     threshold = midpoint(V[j, cut - 1], V[j, cut]) if cut > 0 else -np.inf
     return Stump(int(j), float(threshold), float(sign))
 
@@ -510,7 +507,7 @@ def fill_histogram(codes, rows, r, w, H):
 
 @compiled
 def scan_histogram(H, W, mean, n, min_leaf, slack):
-    """Return (column, last bin on the left, gain times W) of the best cut; column -1 if none is."""
+    """Return (column, last bin on the left) of the cut of largest gain; column -1 if none is."""
     feature, cut, best = -1, 0, -np.inf
     for j in range(H.shape[0]):
         W_left, S, rows = 0.0, 0.0, 0.0
@@ -521,10 +518,10 @@ def scan_histogram(H, W, mean, n, min_leaf, slack):
             if rows > n - min_leaf:
                 break
             if H[j, b, 2] > 0 and rows >= min_leaf and 0 < W_left < W:
-                gain = S * S * W / (W_left * (W - W_left))
+                gain = S * S / (W_left * (W - W_left))
                 if gain > best + slack:
                     feature, cut, best = j, b, gain
-    return feature, cut, best
+    return feature, cut
 
 
 @compiled
@@ -578,8 +575,8 @@ def grow_histograms(codes, rows, r, w, H, max_depth, min_leaf, tree, cut, after,
         tree.value[m, 0], tree.impurity[m] = mean, squares / W
         j = -1
         if level < max_depth and not equal:
-            slack = 1e-12 * (squares + 0.01 * abs(mean) * np.sqrt(W * squares))
-            j, c, _ = scan_histogram(H[place], W, mean, end - start, min_leaf, slack)
+            slack = 1e-12 * (squares + 0.01 * abs(mean) * np.sqrt(W * squares)) / W
+            j, c = scan_histogram(H[place], W, mean, end - start, min_leaf, slack)
         if j >= 0:
             middle = split_rows(codes, rows, start, end, j, c, buffer)
             tree.feature[m], cut[m], after[m] = j, c, c + 1

@@ -362,7 +362,8 @@ def _newton(objective, newton_step, scores, w, tol, max_iter, least):
         path.append(w)
         trace.append(value)
         steps.append(t)
-    done = done and (0 <= gap < last / 4 or np.abs(scores(step)).max() < 0.25)
+    done = done and trace[-1] <= objective(0 * w) * (1 + 1e-12)  # no minimum is above E(0)
+    done = done and np.abs(scores(step)).max() < 0.25
     path, trace, steps = np.array(path), np.array(trace), np.array(steps)
     check_result(path.sum() + trace.sum(), "X")
     return IRLSRun(w, path, trace, steps, float(gap), len(steps), bool(done))

@@ -204,13 +204,12 @@ def vc_dimension(family):
     1
     """
     F = _family(family)
-    k = 0
-    while 2 ** (k + 1) <= len(F) and k < F.shape[1]:
-        subsets = itertools.combinations(range(F.shape[1]), k + 1)
-        if not any(len(_patterns(F, list(points))) == 2 ** (k + 1) for points in subsets):
-            break
-        k += 1
-    return k
+    d = F.shape[1]
+    for k in range(1, d + 1):
+        subsets = itertools.combinations(range(d), k)
+        if not any(len(_patterns(F, list(points))) == 2**k for points in subsets):
+            return k - 1
+    return d
 
 
 def linear_dichotomies(X, *, intercept=True):

@@ -434,14 +434,17 @@ def probabilistic_components(X, k):
     return FactorModel(found.mean, A, np.full(d, noise))
 
 
-def _factor_e_step(params, S, n):
-    """Return the means of x z^T and z z^T given the rows of covariance S, and log p(X)."""
+def _factor_e_step(params, S):
+    """Return the means of x z^T and z z^T given the rows, of covariance S, and a log-likelihood.
+
+    That is 2/n of log p(X), but for a constant.
+    """
     A, noise = params
     G = np.linalg.inv(np.eye(A.shape[1]) + (A.T / noise) @ A)  # the covariance of z given x
     B = G @ (A.T / noise)  # the mean of z given x is B (x - mean)
     C = A @ A.T + np.diag(noise)
-    misfit = np.linalg.slogdet(2 * np.pi * C)[1] + np.trace(np.linalg.solve(C, S))
-    return (S @ B.T, G + B @ S @ B.T), -n / 2 * misfit
+    misfit = np.linalg.slogdet(C)[1] + np.trace(np.linalg.solve(C, S))
+    return (S @ B.T, G + B @ S @ B.T), -misfit
 
 
 def _factor_m_step(statistics, S):
@@ -474,12 +477,12 @@ def factor_analysis(X, k, *, max_iter=10_000, tol=1e-10):
     start = probabilistic_components((X - found.mean) / unit, k)
     params = unit[:, None] * start.loadings, unit**2 * np.maximum(start.noise, 1e-6)
     climb = em(
-        partial(_factor_e_step, S=S, n=len(X)),
+        partial(_factor_e_step, S=S),
         partial(_factor_m_step, S=S),
         params,
         max_iter=max_iter,
         tol=tol,
-        n_samples=len(X),
+        n_samples=2,  # the objective is twice what an observation adds
         name="factor_analysis",
     )
     return FactorModel(found.mean, *climb.params)

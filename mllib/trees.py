@@ -701,7 +701,7 @@ def find_leaves(X, feature, threshold, left, right, leaf):
     """Walk each row from the root to its leaf."""
     for i in range(len(X)):
         t = 0
-        while left[t] >= 0:
+        while left[t] != -1:
             t = left[t] if X[i, feature[t]] <= threshold[t] else right[t]
         leaf[i] = t
 
@@ -807,11 +807,11 @@ def weakest_links(left, right, cost, strength):
     m = len(left)
     leaves, below, link = np.empty(m, np.int64), np.empty(m), np.empty(m)
     alpha = -np.inf
-    while left[0] >= 0 and strength[0] == np.inf:
+    while strength[0] == np.inf:  # it is split, and no leaf yet
         weakest = np.inf
         for t in range(m - 1, -1, -1):  # children before parents
             leaves[t], below[t], link[t] = 1, cost[t], np.inf
-            if left[t] >= 0 and strength[t] == np.inf:
+            if strength[t] == np.inf:
                 leaves[t] = leaves[left[t]] + leaves[right[t]]
                 below[t] = below[left[t]] + below[right[t]]
                 link[t] = (cost[t] - below[t]) / (leaves[t] - 1)
@@ -821,7 +821,7 @@ def weakest_links(left, right, cost, strength):
         for t in range(m):
             if link[t] <= alpha + 1e-12 * cost[0]:
                 strength[t] = alpha
-            if left[t] >= 0 and strength[t] <= alpha:  # what hangs below goes with it
+            if left[t] != -1 and strength[t] <= alpha:  # what hangs below goes with it
                 for child in (left[t], right[t]):
                     strength[child] = min(strength[child], alpha)
 

@@ -116,7 +116,7 @@ def test_constant_features_give_the_constant_stump():
     ("old", "new"),
     [
         ("V[j, c] > V[j, c - 1]", "V[j, c] >= V[j, c - 1]"),
-        ("r -= 2 * w[i] * y[i]", "r -= w[i] * y[i]"),
+        ("r -= 2 * v[i]", "r -= v[i]"),
         ("sign = 1.0 if r >= 0 else -1.0", "sign = 1.0"),
         ("1e-12 * total", "-1e-12 * total"),
         ("(c == 0 or ", "(c > 0 and "),

@@ -192,6 +192,7 @@ def test_coincident_centres_come_apart(rng):
 def test_a_relative_tolerance_stops_earlier(rng):
     X = rng.standard_normal((400, 2))
     exact, rough = k_means(X, X[:6]), k_means(X, X[:6], tol=0.01)
+    assert (rough.labels == assign(X, rough.centres).labels).all()
     assert rough.converged
     assert rough.n_iter < exact.n_iter
     fall = -np.diff(rough.trace) / rough.trace[:-1]

@@ -199,6 +199,15 @@ def test_each_residual_sees_its_own_condition():
     assert kkt_residuals(qp, [1.0, 3.0], [2.0], [6.0]).stationarity == 12
 
 
+def test_the_ends_of_a_chord_in_the_plane_and_the_multipliers_of_two_constraints_keep_their_order():
+    chord = worst_chord(lambda x: -(x[0] ** 2), [[0.0, 3.0], [2.0, 5.0], [2.0, 5.5]])
+    assert (chord.x.tolist(), chord.z.tolist()) == ([0, 3], [2, 5])
+    a, b = 2 * np.eye(2), [[1.0, 0.0], [0.0, 1.0]]
+    assert lagrange_quadratic(a, [0, 0], b, [1, 3]).nu.tolist() == [-2, -6]
+    run = solve_qp(a, np.zeros(2), A=np.array(b), b=np.array([1.0, 3.0]))
+    np.testing.assert_allclose(run.nu, [-2, -6])
+
+
 def test_lagrange_point_by_hand_and_its_kind():
     least = lagrange_quadratic(2 * np.eye(2), [0, 0], [[1, 1]], [1])
     assert least.x.tolist() == [0.5, 0.5]
