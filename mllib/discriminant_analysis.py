@@ -324,7 +324,7 @@ def regularised_covariances(statistics, alpha, gamma, *, unbiased=False):
 def _factor(covariance, name="covariance"):
     """Return the lower Cholesky factor, or say that the covariance has none."""
     try:
-        return cholesky(covariance, lower=True, check_finite=False)
+        return cholesky(covariance, lower=True)
     except np.linalg.LinAlgError as error:
         raise ValueError(
             f"{name} must be positive definite, but it is singular: use more rows than features, "
@@ -351,7 +351,7 @@ def quadratic_scores(X, classes):
     scores = np.empty((len(X), len(means)))
     for k, mean in enumerate(means):
         L = _factor(covariances if covariances.ndim == 2 else covariances[k])
-        Z = solve_triangular(L, (X - mean).T, lower=True, check_finite=False)
+        Z = solve_triangular(L, (X - mean).T, lower=True)
         half_log_det = np.log(np.diag(L)).sum()
         scores[:, k] = safe_log(priors[k]) - half_log_det - 0.5 * np.einsum("ji,ji->i", Z, Z)
     return scores
@@ -362,8 +362,8 @@ def _linear_form(classes):
     priors, means, covariance = classes
     c = priors @ means
     L = _factor(covariance)
-    U = solve_triangular(L, (means - c).T, lower=True, check_finite=False)
-    W = solve_triangular(L, U, lower=True, trans="T", check_finite=False).T
+    U = solve_triangular(L, (means - c).T, lower=True)
+    W = solve_triangular(L, U, lower=True, trans="T").T
     return W, safe_log(priors) - 0.5 * np.einsum("jk,jk->k", U, U), c
 
 
@@ -415,7 +415,7 @@ def mahalanobis(X, mean, covariance):
     X = check_array(X)
     mean = check_vector(mean, "mean", length=X.shape[1])
     L = _factor(check_square(covariance, "covariance", size=X.shape[1], symmetric=True))
-    return np.linalg.norm(solve_triangular(L, (X - mean).T, lower=True, check_finite=False), axis=0)
+    return np.linalg.norm(solve_triangular(L, (X - mean).T, lower=True), axis=0)
 
 
 def linear_rule_error(w, b, classes):
@@ -519,10 +519,10 @@ def fisher_directions(statistics, covariance=None):
     within = statistics.within / n if covariance is None else covariance
     L = _factor(within, "covariance, the scatter within classes,")
     gap = means - counts @ means / n
-    M = solve_triangular(L, gap.T, lower=True, check_finite=False).T
+    M = solve_triangular(L, gap.T, lower=True).T
     _, s, Vt = np.linalg.svd(np.sqrt(counts / n)[:, None] * M, full_matrices=False)
     r = min(len(counts) - 1, means.shape[1])
-    W = solve_triangular(L, Vt[:r].T, lower=True, trans="T", check_finite=False)
+    W = solve_triangular(L, Vt[:r].T, lower=True, trans="T")
     W *= np.sign(W[np.abs(W).argmax(axis=0), np.arange(r)])
     return FisherDirections(W, s[:r] ** 2)
 
@@ -538,7 +538,7 @@ def _refuse_singular(covariance, scale, whose, remedy):
         raise ValueError(f"Feature {j} of X does not vary within {whose}: drop it, or {remedy}.")
     spread = np.sqrt(np.diag(covariance))
     try:
-        pivots = np.diag(cholesky(covariance / np.outer(spread, spread), check_finite=False))
+        pivots = np.diag(cholesky(covariance / np.outer(spread, spread)))
     except np.linalg.LinAlgError:
         pivots = np.zeros(1)
     if pivots.min() < 1e-7:

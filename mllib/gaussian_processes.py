@@ -252,7 +252,7 @@ def gp_predict(fit, k_x, k_xx, latent=False):
     k_xx = check_vector(k_xx, "k_xx", length=k_x.shape[1])
     if len(k_x) != len(fit.alpha):
         raise ValueError(f"k_x must have {len(fit.alpha)} rows, one per target, got {len(k_x)}.")
-    V = solve_triangular(fit.L, k_x, lower=True, check_finite=False)
+    V = solve_triangular(fit.L, k_x, lower=True)
     variance = np.maximum(k_xx - np.einsum("ij,ij->j", V, V), 0.0)
     return Prediction(k_x.T @ fit.alpha, variance if latent else variance + fit.noise)
 
@@ -270,7 +270,7 @@ def gp_covariance(fit, k_x, K_xx):
     """
     k_x = check_array(k_x, "k_x", any_size=True)
     K_xx = check_square(K_xx, "K_xx", size=k_x.shape[1], symmetric=True)
-    V = solve_triangular(fit.L, k_x, lower=True, check_finite=False)
+    V = solve_triangular(fit.L, k_x, lower=True)
     return K_xx - V.T @ V
 
 

@@ -116,7 +116,7 @@ def merge_closest(D, kind, pairs, height):
     active, sizes, looked_at = np.arange(n), np.ones(n), 0
     for t in range(n - 1):
         m = n - t
-        a, b, closest = -1, -1, np.inf
+        a, b, closest = n, n, np.inf
         for i in range(m):
             for j in range(i + 1, m):
                 looked_at += 1
@@ -143,7 +143,8 @@ def nearest_neighbour_chain(D, kind, pairs, height):
             chain[0] = active[0]
             length = 1
         while True:
-            a, b, closest = chain[length - 1], -1, np.inf
+            a, closest = chain[length - 1], np.inf
+            b = a
             if length > 1:
                 b = chain[length - 2]
                 closest = D[a, b]
@@ -172,7 +173,7 @@ def minimum_spanning_tree(D, pairs, weight):
     outside, near, source = np.arange(n), np.full(n, np.inf), np.zeros(n, dtype=np.int64)
     newest, looked_at = 0, 0
     for t in range(n - 1):
-        m, k, best = n - t, 0, -1
+        m, k, best = n - t, 0, n
         for i in range(m):
             c = outside[i]
             if c != newest:
@@ -181,7 +182,7 @@ def minimum_spanning_tree(D, pairs, weight):
                 looked_at += 1
                 if D[newest, c] < near[c]:
                     near[c], source[c] = D[newest, c], newest
-                if best < 0 or near[c] < near[best]:
+                if best == n or near[c] < near[best]:
                     best = c
         pairs[t, 0], pairs[t, 1], weight[t] = source[best], best, near[best]
         newest = best
@@ -195,7 +196,7 @@ def spanning_tree_of_points(X, pairs, weight):
     outside, near, source = np.arange(n), np.full(n, np.inf), np.zeros(n, dtype=np.int64)
     newest, looked_at = 0, 0
     for t in range(n - 1):
-        m, k, best = n - t, 0, -1
+        m, k, best = n - t, 0, n
         for i in range(m):
             c = outside[i]
             if c != newest:
@@ -207,7 +208,7 @@ def spanning_tree_of_points(X, pairs, weight):
                     s += (X[newest, j] - X[c, j]) ** 2
                 if s < near[c]:
                     near[c], source[c] = s, newest
-                if best < 0 or near[c] < near[best]:
+                if best == n or near[c] < near[best]:
                     best = c
         pairs[t, 0], pairs[t, 1], weight[t] = source[best], best, near[best]
         newest = best

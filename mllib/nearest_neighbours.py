@@ -964,7 +964,7 @@ def condense_pass(X, y, kept):
     """Keep each row whose nearest kept row has another label; return how many were added."""
     added = 0
     for i in range(len(X)):
-        nearest, best = -1, np.inf
+        nearest, best = i, np.inf
         for j in range(len(X)):
             if kept[j]:
                 s = squared_distance(X[i], X[j])

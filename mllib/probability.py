@@ -688,7 +688,7 @@ def gaussian_conditional(mean, cov, given, values):
             f"{x_b.shape[1]}: pass shape (m, {len(b)}) for m cases at once."
         )
     S_aa, S_ab, S_bb = (cov[np.ix_(rows, columns)] for rows, columns in ((a, a), (a, b), (b, b)))
-    L = cholesky(S_bb, lower=True, check_finite=False)
+    L = cholesky(S_bb, lower=True)
     gain = cho_solve((L, True), S_ab.T).T  # Sigma_ab Sigma_bb^-1
     mu = mean[a] + (x_b - mean[b]) @ gain.T  # (eq-probability-conditional-mean)
     schur = S_aa - gain @ S_ab.T  # (eq-probability-schur)
@@ -715,7 +715,7 @@ def gaussian_product(m1, S1, m2, S2):
     m1, S1, _ = _parameters(m1, S1, ("m1", "S1"))
     m2 = check_vector(m2, "m2", length=len(m1))
     m2, S2, _ = _parameters(m2, S2, ("m2", "S2"))
-    L = cholesky(S1 + S2, lower=True, check_finite=False)
+    L = cholesky(S1 + S2, lower=True)
     gain = cho_solve((L, True), S1).T  # S1 (S1 + S2)^-1
     S = gain @ S2
     log_constant = log_density_from_cholesky(m1[None], m2, L)[0]
