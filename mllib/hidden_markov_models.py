@@ -401,9 +401,11 @@ def _log_forward(log_pi, log_A, log_B):
     log_filter, log_scale, terms = np.empty((T, K)), np.empty(T), np.empty(K)
     for t in range(T):
         for j in range(K):
-            for i in range(K):
-                terms[i] = log_filter[t - 1, i] + log_A[i, j] if t > 0 else -np.inf
-            predicted = _log_sum(terms) if t > 0 else log_pi[j]
+            predicted = log_pi[j]
+            if t > 0:
+                for i in range(K):
+                    terms[i] = log_filter[t - 1, i] + log_A[i, j]
+                predicted = _log_sum(terms)
             log_filter[t, j] = predicted + log_B[t, j]
         log_scale[t] = _log_sum(log_filter[t])
         if log_scale[t] > -np.inf:

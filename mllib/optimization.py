@@ -843,7 +843,8 @@ def _slope(g, z, k):
 def gradient_descent(f, gradient, z0, *, eta, tol=1e-6, max_iter=1000):
     """Minimise f by steps z <- z - eta grad f(z) until ||grad f(z)|| <= tol; a ``Descent``.
 
-    If the gradient is L-Lipschitz, f falls at every step for 0 < eta < 2 / L.
+    If the gradient is L-Lipschitz, f falls at every step for 0 < eta < 2 / L. An f that stops being
+    finite is an error.
 
     Book: optimization-gradient-descent. Nesterov (2018), section 1.2.3.
 

@@ -802,7 +802,8 @@ def importances(tree, d):
 def weakest_links(left, right, cost, strength):
     """Fill strength[t] with the alpha from which node t is no longer split in the best tree.
 
-    Costs are any numbers from 0 up; where a split raises the cost, alpha may be negative.
+    Costs are any numbers from 0 up; where a split raises the cost, alpha may be negative. Links
+    that differ by less than 1e-12 of the root's cost are equal: only rounding tells them apart.
     """
     m = len(left)
     leaves, below, link = np.empty(m, np.int64), np.empty(m), np.empty(m)

@@ -851,3 +851,9 @@ def test_bins_of_a_tenth_are_the_default():
     assert curve.thresholds.tolist() == [np.inf, 0.58, 0.52, 0.14, 0.06, 0.04]
     assert curve.false_positives == pytest.approx([0, 0, 0.5, 0.5, 0.5, 1])
     assert curve.true_positives == pytest.approx([0, 1 / 3, 1 / 3, 2 / 3, 1, 1])
+
+
+@pytest.mark.parametrize("far", [40.0, 800.0])
+def test_a_start_where_rounding_leaves_no_curvature_is_no_end(far):
+    run = fit_irls(np.ones((4, 1)), [0, 1, 1, 1], w0=[far])
+    assert (run.n_iter, run.converged) == (0, False)

@@ -859,3 +859,12 @@ def test_the_estimator_keeps_the_best_run_of_those_it_is_asked_for(X, given, mon
 
     GaussianMixture(**asked, workers=workers).fit(X)
     assert len(used) == settings["n_init"]
+
+
+def test_tolerances_are_per_observation_whatever_weighs_it_and_end_runs_over_chunks():
+    X = np.random.default_rng(3).standard_normal((60, 2)) + np.repeat([[0, 0], [3, 3]], 30, axis=0)
+    start = random_start(X, 2, np.random.default_rng(0))
+    own = GaussianMixture(2, init=start)
+    assert own.fit(X).n_iter_ == own.fit(X, sample_weight=np.full(60, 2**-7)).n_iter_
+    fine, coarse = (em_over_chunks([X[:30], X[30:]], start, tol=tol) for tol in (1e-9, 0.1))
+    assert coarse.n_iter < fine.n_iter
