@@ -342,7 +342,8 @@ def _newton(objective, newton_step, scores, w, tol, max_iter, least):
 
     ``newton_step(w)`` returns the gradient and the step, ``scores`` maps the step to the moves of
     the scores. On separated data some losses fall like e^{-a}: each step adds about 1 to their
-    scores a and divides the gap by e. Near a minimiser the gap falls ever faster.
+    scores a and divides the gap by e. Near a minimiser the gap falls ever faster, and the scores
+    rest: the next step moves none of them by 1/4.
     """
     path, trace, steps, gap = [w], [objective(w)], [], np.inf
 
