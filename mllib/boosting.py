@@ -130,17 +130,15 @@ def best_cut(V, order, v):
     v_i is w_i y_i. ``V[j]`` holds column j in increasing order and ``order[j]`` its rows; the first
     ``cut`` of them get the answer -sign, the others sign.
     """
-    feature, cut, sign, best = 0, 0, 1.0, -1.0
-    total, everything = np.abs(v).sum(), v.sum()
+    feature, cut, best = 0, 0, v.sum()  # the sum for the stump that answers +1 everywhere
+    slack = 1e-12 * np.abs(v).sum()
     for j in range(len(V)):
-        r = everything  # the sum for the stump that answers +1 everywhere
-        for c in range(len(v)):
-            if (c == 0 or V[j, c] > V[j, c - 1]) and abs(r) > best + 1e-12 * total:
-                feature, cut, best = j, c, abs(r)
-                sign = 1.0 if r >= 0 else -1.0
-            i = order[j, c]  # from here on its answer is -1
-            r -= 2 * v[i]
-    return feature, cut, sign
+        r = v.sum()
+        for c in range(1, len(v)):
+            r -= 2 * v[order[j, c - 1]]  # from here on its answer is -1
+            if V[j, c] > V[j, c - 1] and abs(r) > abs(best) + slack:
+                feature, cut, best = j, c, r
+    return feature, cut, 1.0 if best >= 0 else -1.0
 
 
 def _sorted_columns(X):

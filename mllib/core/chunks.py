@@ -166,17 +166,19 @@ def reduce_chunks(statistic, chunks, workers=1, *, merge=operator.add, in_flight
     columns = (first[1].width, first[1].names) if first else (None, None)
     total = Total(value, seen[0] - len(failures), *columns)
     if failures:
-        named = [f"chunk {i}: {str(error).rstrip('.')}" for i, error in list(failures.items())[:3]]
-        more = f"; and {len(failures) - 3} more" if len(failures) > 3 else ""
-        raise ChunkError(
-            f"{'; '.join(named)}{more}. The other {total.chunks} are summed in the error's "
-            f"`total`: mend these, and add their statistics to it.",
-            failures,
-            total,
-        ) from next(iter(failures.values()))
+        raise ChunkError(_told(failures, total), failures, total) from next(iter(failures.values()))
     if not seen[0]:
         raise ChunkError("chunks must hold at least one chunk: the iterator was empty.")
     return total
+
+
+def _told(failures, total):
+    named = [f"chunk {i}: {str(error).rstrip('.')}" for i, error in list(failures.items())[:3]]
+    more = f"; and {len(failures) - 3} more" if len(failures) > 3 else ""
+    return (
+        f"{'; '.join(named)}{more}. The other {total.chunks} are summed in the error's `total`: "
+        f"mend these, and add their statistics to it."
+    )
 
 
 class _Outcome(NamedTuple):
