@@ -822,10 +822,10 @@ def directional_derivative(gradient, z, u):
 _QUIET = np.errstate(over="ignore", invalid="ignore")
 
 
-def _objective(f, z, advice):
+def _objective(f, z, k, advice):
     value = _number(f, z, nan=True)
     if not np.isfinite(value):
-        raise ValueError(f"the objective is {value}: {advice}.")
+        raise ValueError(f"the objective is {value} after {k} steps: {advice}.")
     return value
 
 
@@ -869,7 +869,7 @@ def gradient_descent(f, gradient, z0, *, eta, tol=1e-6, max_iter=1000):
     check_scalar(tol, "tol", low=0)
     check_scalar(max_iter, "max_iter", low=1, integer=True)
     advice = f"eta={eta:.3g} is too large, take it below 2/L"
-    path, trace, norms = [z], [_objective(f, z, "start where f is finite")], []
+    path, trace, norms = [z], [_objective(f, z, 0, "start where f is finite")], []
     for k in range(max_iter + 1):
         g = _slope(gradient(z), z, k)
         norms.append(np.linalg.norm(g))
@@ -877,7 +877,7 @@ def gradient_descent(f, gradient, z0, *, eta, tol=1e-6, max_iter=1000):
             break
         z = z - eta * g  # (eq-optimization-gd)
         path.append(z)
-        trace.append(_objective(f, z, advice))
+        trace.append(_objective(f, z, k + 1, advice))
     done = bool(norms[-1] <= tol)
     return Descent(z, np.array(trace), np.array(norms), np.array(path), len(path) - 1, done)
 
@@ -926,7 +926,7 @@ def sgd(f, gradient, z0, n, *, eta, epochs=10, batch_size=1, sampling="uniform",
     step_size = eta if callable(eta) else lambda t: eta
     rng = random_generator(rng)
     everything, t, path = np.arange(n), 0, [z]
-    trace = [_objective(f, z, "start where F is finite")]
+    trace = [_objective(f, z, 0, "start where F is finite")]
     norms = [np.linalg.norm(_slope(gradient(z, everything), z, 0))]
     while len(path) <= epochs and norms[-1] > tol:
         if sampling == "uniform":
@@ -939,7 +939,7 @@ def sgd(f, gradient, z0, n, *, eta, epochs=10, batch_size=1, sampling="uniform",
             z = z - eta_t * _slope(gradient(z, batch), z, t)  # (eq-optimization-sgd)
             t += 1
         path.append(z)
-        trace.append(_objective(f, z, "take smaller steps eta"))
+        trace.append(_objective(f, z, t, "take smaller steps eta"))
         norms.append(np.linalg.norm(_slope(gradient(z, everything), z, t)))
     done = bool(norms[-1] <= tol)
     return SGDRun(z, np.array(trace), np.array(norms), np.array(path), t, done)
@@ -975,7 +975,7 @@ def backtracking(f, z, step, slope, *, shrink=0.5, share=1e-4):
             f"slope must be negative, got {slope:.3g}: the step does not lead downhill, raise "
             f"damping."
         )
-    start, t = _objective(f, z, "start where f is finite"), 1.0
+    start, t = _objective(f, z, 0, "start where f is finite"), 1.0
     while (z + t * step != z).any():
         if _number(f, z + t * step) <= start + share * t * slope:
             return t
@@ -1016,7 +1016,7 @@ def newton(f, gradient, hessian, z0, *, damping=0.0, line_search=False, tol=1e-8
     check_scalar(damping, "damping", low=0)
     check_scalar(tol, "tol", low=0)
     check_scalar(max_iter, "max_iter", low=1, integer=True)
-    path, trace, norms, steps = [z], [_objective(f, z, "start where f is finite")], [], []
+    path, trace, norms, steps = [z], [_objective(f, z, 0, "start where f is finite")], [], []
     for k in range(max_iter + 1):
         g = _slope(gradient(z), z, k)
         norms.append(np.linalg.norm(g))
@@ -1026,7 +1026,7 @@ def newton(f, gradient, hessian, z0, *, damping=0.0, line_search=False, tol=1e-8
         steps.append(backtracking(f, z, s, g @ s) if line_search else 1.0)
         z = z + steps[-1] * s  # (eq-optimization-newton)
         path.append(z)
-        trace.append(_objective(f, z, "the step overshoots, use line_search=True"))
+        trace.append(_objective(f, z, k + 1, "the step overshoots, use line_search=True"))
     done = bool(norms[-1] <= tol)
     return NewtonRun(
         z, np.array(trace), np.array(norms), np.array(path), np.array(steps), len(steps), done

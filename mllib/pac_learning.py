@@ -204,12 +204,12 @@ def vc_dimension(family):
     1
     """
     F = _family(family)
-    d = F.shape[1]
-    for k in range(1, d + 1):
-        subsets = itertools.combinations(range(d), k)
+    most = min(F.shape[1], len(F).bit_length() - 1)  # 2^k patterns need as many functions
+    for k in range(1, most + 1):
+        subsets = itertools.combinations(range(F.shape[1]), k)
         if not any(len(_patterns(F, list(points))) == 2**k for points in subsets):
             return k - 1
-    return d
+    return most
 
 
 def linear_dichotomies(X, *, intercept=True):

@@ -461,7 +461,7 @@ def test_gradient_descent_stops_at_a_minimum_without_a_step():
 def test_gradient_descent_refuses_in_one_sentence():
     with pytest.raises(ValueError, match="eta must be a number in"):
         gradient_descent(bowl, bowl_gradient, [1.0, 1.0], eta=0.0)
-    with pytest.raises(ValueError, match=r"objective is inf: eta=1 is too large"):
+    with pytest.raises(ValueError, match=r"objective is inf after \d+ steps: eta=1 is too large"):
         gradient_descent(bowl, bowl_gradient, [1.0, 1.0], eta=1.0)
     with pytest.raises(ValueError, match="gradient must return an array of shape"):
         gradient_descent(bowl, lambda z: z[:1], [1.0, 1.0], eta=0.1)
