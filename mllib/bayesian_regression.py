@@ -22,7 +22,7 @@ from mllib.core.arrays import (
 )
 from mllib.core.errors import convergence_warning
 from mllib.core.estimators import Regressor, begin_fit, check_features
-from mllib.core.numerics import centred_columns, weighted_rows
+from mllib.core.numerics import centred_columns, max_abs, weighted_rows
 from mllib.core.scalars import (
     check_choice,
     check_count,
@@ -137,7 +137,7 @@ def _sample(X, y):
 
 def _triangle(B):
     """Return Q and R with R^T R = I + B^T B and B = Q R; B is not squared, which costs digits."""
-    _check_vague(np.abs(B).max())
+    _check_vague(max_abs(B))
     Q, R = np.linalg.qr(np.vstack([B, np.eye(B.shape[1])]))
     return Q[: len(B)], R
 

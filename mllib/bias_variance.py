@@ -162,7 +162,7 @@ def exact_decompose(learner, X, f, errors, probabilities, X_new, f_new):
 def _exact_parts(weights, predictions, law, f_new):
     """Yield mean, bias^2, variance, noise and risk at each new input, each by its definition."""
     noise = sum(p * e**2 for e, p in law)
-    for f, column in zip(f_new, zip(*predictions, strict=True), strict=True):
+    for f, column in zip(f_new, zip(*predictions)):
         mean = sum(w * t for w, t in zip(weights, column))
         variance = sum(w * (t - mean) ** 2 for w, t in zip(weights, column))
         risk = sum(w * p * (f + e - t) ** 2 for w, t in zip(weights, column) for e, p in law)

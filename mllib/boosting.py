@@ -322,7 +322,7 @@ def _median(y, w):
     return float(0.5 * y[at[low]] + 0.5 * y[at[high]])
 
 
-def leaf_medians(leaf, r, w, m, K=1):
+def leaf_medians(leaf, r, w, m):
     """Return the weighted median of r in each of m leaves, 0 where no weight is."""
     value = np.zeros(m)
     for t in np.unique(leaf[w > 0]):
@@ -331,13 +331,13 @@ def leaf_medians(leaf, r, w, m, K=1):
     return value
 
 
-def leaf_means(leaf, r, w, m, K=1):
+def leaf_means(leaf, r, w, m):
     """Return the weighted mean of r in each of m leaves, 0 where no weight is."""
     total, weight = np.bincount(leaf, w * r, m), np.bincount(leaf, w, m)
     return total / np.where(weight > 0, weight, np.inf)
 
 
-def newton_steps(leaf, r, w, m, K=1):
+def newton_steps(leaf, r, w, m):
     """Return sum w r / sum w p (1 - p) in each of m leaves, 0 where that is 0 / 0."""
     slope = np.bincount(leaf, w * r, m)
     curvature = np.bincount(leaf, w * np.abs(r) * (1 - np.abs(r)), m)  # |r| is p or 1 - p
@@ -375,7 +375,7 @@ LOSSES = {
         value=lambda y, u: np.logaddexp.reduce(u, axis=1) - u[np.arange(len(y)), y.astype(int)],
         slope=lambda y, u: _one_hot(y, u.shape[1]) - softmax(u),
         start=lambda y, w, K: np.log(np.bincount(y.astype(int), w, minlength=K) / w.sum()),
-        leaf=lambda leaf, r, w, m, K: (K - 1) / K * newton_steps(leaf, r, w, m),
+        leaf=newton_steps,  # times (K - 1) / K
     ),
 }
 
@@ -452,7 +452,8 @@ def leaf_values(loss, leaf, r, w, m, K=1):
     m, K : int
         Number of nodes, and of classes for softmax.
     """
-    return LOSSES[loss].leaf(leaf, r, w, m, K)
+    share = (K - 1) / K if loss == "softmax" else 1
+    return share * LOSSES[loss].leaf(leaf, r, w, m)
 
 
 # Histograms ----------------------------------------------------------------------------------

@@ -661,9 +661,9 @@ def _density_values(density, x):
 def density_table(densities, prior, breaks, *, points=40):
     """Return the ``DensityTable`` of class densities on the line, by quadrature.
 
-    Between consecutive breaks the table holds Gauss-Legendre nodes x_i with weights w_i, and its
-    entries are w_i p(k) p(x_i | k). Sums over the table are then integrals, to rounding where the
-    integrand is smooth between the breaks; put breaks where a decision changes.
+    Between consecutive breaks the table holds Gauss-Legendre nodes x_i, which increase, with
+    weights w_i, and its entries are w_i p(k) p(x_i | k). Sums over the table are then integrals, to
+    rounding where the integrand is smooth between the breaks; put breaks where a decision changes.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from scipy.special import gammaln
 
 from mllib.core.arrays import check_array, check_sample_weight, check_vector
 from mllib.core.estimators import DensityEstimator, begin_fit, check_features, check_fitted
-from mllib.core.numerics import log_sum_exp, safe_log
+from mllib.core.numerics import log_sum_exp, max_abs, safe_log
 from mllib.core.scalars import check_scalar, random_generator
 from mllib.nearest_neighbours import neighbours
 
@@ -89,7 +89,7 @@ def histogram(x, width, origin=0.0):
         raise ValueError(f"width {width:g} makes {bins:.3g} bins: take a larger width.")
     edges = origin + width * np.arange(j.min() - 1, j.max() + 3)
     if not (np.diff(edges) > 0).all():
-        raise ValueError(f"width {width:g} is lost in rounding next to {np.abs(x).max():.3g}.")
+        raise ValueError(f"width {width:g} is lost in rounding next to {max_abs(x):.3g}.")
     j = np.searchsorted(edges, x, side="right") - 1  # the edges as rounded decide, not (x - o)/w
     edges, counts = edges[j.min() : j.max() + 2], np.bincount(j - j.min())
     return Histogram(edges, counts, counts / (len(x) * width))

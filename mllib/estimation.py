@@ -22,7 +22,7 @@ from mllib.core.arrays import (
     check_vector,
 )
 from mllib.core.errors import convergence_warning
-from mllib.core.numerics import log_density_from_cholesky
+from mllib.core.numerics import log_density_from_cholesky, max_abs
 from mllib.core.parallel import map_over
 from mllib.core.scalars import (
     check_count,
@@ -464,7 +464,7 @@ def map_estimate(log_density, x, log_prior, start, *, bounds=None):
         loss, start / unit, jac="3-point", bounds=bounds, method="L-BFGS-B", options=options
     )
     if not found.success:
-        gap = np.abs(found.jac).max()
+        gap = max_abs(found.jac)
         convergence_warning(f"The search stopped at a slope of {gap:.2g}, the tolerance is 1e-09.")
     theta, value = unit * found.x, -n * float(found.fun)
     return PointEstimate(theta, value, bool(found.success), int(found.nit))

@@ -23,7 +23,7 @@ from mllib.core.arrays import (
 )
 from mllib.core.errors import convergence_warning
 from mllib.core.estimators import Regressor, begin_fit, check_features, check_fitted
-from mllib.core.numerics import cholesky_with_jitter, squared_distances
+from mllib.core.numerics import cholesky_with_jitter, max_abs, squared_distances
 from mllib.core.scalars import check_choice, check_rng, check_scalar, random_generator
 from mllib.kernels import (
     check_psd,
@@ -220,8 +220,8 @@ def _finite_fit(fit):
 def _fit(K, y, noise):
     L, jitter = _cholesky(K + noise * np.eye(len(K)))
     alpha = dpotrs(L.T, y, lower=0)[0]
-    missed = jitter * np.abs(alpha).max()  # y - K alpha is jitter times alpha without noise
-    if noise == 0 and missed > 1e-6 * np.abs(y).max():
+    missed = jitter * max_abs(alpha)  # y - K alpha is jitter times alpha without noise
+    if noise == 0 and missed > 1e-6 * max_abs(y):
         raise ValueError(
             f"noise must be above 0: with noise = 0 the functions of this process miss some target "
             f"by {missed:.3g}. Two equal inputs have different targets, or K is singular."
@@ -402,7 +402,7 @@ def _climb(evidence, start, low, high, tol, max_iter):
         options = {"maxiter": max_iter - steps, "ftol": 0.0, "gtol": 0.1 * tol}
         run = minimize(downhill, start, jac=True, method="L-BFGS-B", bounds=box, options=options)
         step = np.clip(run.x - run.jac, low, high) - run.x  # no further than the bounds allow
-        run.success = bool(np.abs(step).max() <= tol)
+        run.success = bool(max_abs(step) <= tol)
         steps += max(run.nit, 1)
         if run.success or steps >= max_iter or np.array_equal(run.x, start):
             run.nit = steps
@@ -560,7 +560,7 @@ class GaussianProcessRegressor(Regressor):
         if not run.converged:
             convergence_warning(
                 f"The evidence was still rising after max_iter={self.max_iter} iterations: its "
-                f"largest slope is {np.abs(run.gradient).max():.1e}, tol={self.tol:g}."
+                f"largest slope is {max_abs(run.gradient):.1e}, tol={self.tol:g}."
             )
         self.at_bound_, self.n_iter_, self.converged_ = run.at_bound, run.n_iter, run.converged
         return np.exp(run.theta)

@@ -27,6 +27,7 @@ from mllib.core.arrays import (
     check_vector,
 )
 from mllib.core.estimators import Regressor, begin_fit, check_features
+from mllib.core.numerics import max_abs
 from mllib.core.scalars import check_choice, check_scalar
 from mllib.linear_algebra import spectral_decomposition
 
@@ -406,7 +407,7 @@ def check_kernel(kernel, X):
     """
     K = gram(kernel, X)
     parts = spectral_decomposition((K + K.T) / 2)
-    return KernelCheck(float(np.abs(K - K.T).max()), float(parts.values[-1]), parts.V[:, -1])
+    return KernelCheck(float(max_abs(K - K.T)), float(parts.values[-1]), parts.V[:, -1])
 
 
 def check_psd(K, name="K"):
@@ -545,7 +546,7 @@ def kernel_distances(K, k_x, k_z):
     k_x = check_vector(k_x, "k_x", length=K.shape[0])
     k_z = check_vector(k_z, "k_z", length=K.shape[1])
     D = k_x[:, None] + k_z - 2 * K
-    if D.min() < -1e-8 * max(np.abs(K).max(), k_x.max(), k_z.max()):
+    if D.min() < -1e-8 * max(max_abs(K), k_x.max(), k_z.max()):
         raise ValueError(
             f"K, k_x and k_z must come from one kernel: the squared distance of some pair is "
             f"{D.min():.3g}."
@@ -682,7 +683,11 @@ def kernel_ridge(K, y, lam, sample_weight=None):
 
 
 def _solve(K, y, lam, s):
-    """Return the alpha of ``kernel_ridge``; only the lower triangle of K is read, and lost."""
+    """Return the alpha of ``kernel_ridge``; only the lower triangle of K is read, and lost.
+
+    Where the square of a pivot is at most 4 rounding units of the largest K_ii, K + lam I counts as
+    singular, which is an error.
+    """
     root = 1.0 if s is None else np.sqrt(s)
     if s is not None:
         K *= root

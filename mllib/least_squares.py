@@ -30,7 +30,7 @@ from mllib.core.estimators import (
     check_fitted,
     check_parameters,
 )
-from mllib.core.numerics import centred_columns, weighted_rows
+from mllib.core.numerics import centred_columns, max_abs, weighted_rows
 from mllib.core.scalars import check_rng, check_scalar
 from mllib.core.tables import keep_names
 
@@ -220,10 +220,11 @@ def least_squares(X, y, *, intercept=False):
     Z, x_mean = _well_centred(X) if intercept else (X, np.zeros(X.shape[1]))
     y_mean = y.mean() if intercept else 0.0
     U, s, Vt = _svd_of_rank(Z)
-    w = Vt.T @ ((U.T @ (y - y_mean)) / s)  # (eq-least-squares-svd)
+    v = y - y_mean
+    w = Vt.T @ ((U.T @ v) / s)  # (eq-least-squares-svd)
     if len(s) < Z.shape[1]:
-        w, s = _without_units(Z, y - y_mean, w, s)
-    r = (y - y_mean) - Z @ w
+        w, s = _without_units(Z, v, w, s)
+    r = v - Z @ w
     condition = s[0] / s[-1] if s.size else 1.0
     return LeastSquaresFit(w, float(y_mean - w @ x_mean), r, float(r @ r), len(s), float(condition))
 
@@ -523,7 +524,7 @@ def least_absolute_deviations(X, y):
 
     X, y = _check_sample(X, y)
     n, d = X.shape
-    unit, scale = np.abs(X).max() or 1.0, np.abs(y).max() or 1.0
+    unit, scale = max_abs(X) or 1.0, max_abs(y) or 1.0
     cost = np.concatenate([np.zeros(d), np.ones(n)])
     G = np.block([[X / unit, -np.eye(n)], [-X / unit, -np.eye(n)]])
     free = [(None, None)] * d + [(0, None)] * n

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh, svd
 
 from mllib.core.arrays import check_array, check_result, check_size, check_square, check_vector
+from mllib.core.numerics import max_abs
 from mllib.core.scalars import check_choice, check_scalar
 
 __all__ = [
@@ -271,7 +272,7 @@ def is_positive_semidefinite(K, *, rtol=1e-12):
     K = check_square(K, "K", symmetric=True)
     check_scalar(rtol, "rtol", low=0)
     values = eigh(K, eigvals_only=True)
-    return bool(values[0] >= -rtol * np.abs(values).max())
+    return bool(values[0] >= -rtol * max_abs(values))
 
 
 def principal_minors(K):
@@ -450,7 +451,7 @@ def jacobi_eigen(C, *, max_rotations=None):
 def gram_schmidt(A, *, rtol=1e-10):
     """Return Q, shape (n, r), orthonormal columns with the span of the columns of A, in order.
 
-    q_j is a_j - sum_{i<j} (q_i^T a_j) q_i divided by its length. A column of which less than the
+    q_j is a_j - sum_{i<j} (q_i^T a_j) q_i divided by its length. A column of which no more than the
     share ``rtol`` of its length is left depends on those before it and is skipped, so [Q, I]
     completes an orthonormal Q to a basis of the whole space.
 
@@ -483,8 +484,8 @@ def svd_from_eigh(A):
     """Return A = U diag(s) V^T, built as the book proves it: from the eigenvectors of A^T A.
 
     s_j = sqrt(lambda_j), u_j = A v_j / s_j for s_j > 0, and further u_j by Gram-Schmidt. Squaring A
-    costs half of the digits: singular values below about 1e-7 s_1 cannot be told from zero and are
-    set to zero. Use ``svd_solve`` or ``scipy.linalg.svd`` where that matters.
+    costs half of the digits: singular values up to sqrt(10 n eps) s_1, about 1e-7 s_1, cannot be
+    told from zero and are set to zero: use ``svd_solve`` or ``scipy.linalg.svd`` if that matters.
 
     Book: linear-algebra-svd, linear-algebra-svd-proof.
 

@@ -20,7 +20,7 @@ from mllib.core.arrays import (
 from mllib.core.compiled import compiled
 from mllib.core.errors import convergence_warning
 from mllib.core.estimators import Classifier, begin_fit, check_features
-from mllib.core.numerics import log_normalise, log_sum_exp
+from mllib.core.numerics import log_normalise, log_sum_exp, max_abs
 from mllib.core.scalars import check_choice, check_rng, check_scalar
 
 __all__ = [
@@ -364,7 +364,7 @@ def _newton(objective, newton_step, scores, w, tol, max_iter, least):
         trace.append(value)
         steps.append(t)
     done = done and trace[-1] <= objective(0 * w) * (1 + 1e-12)  # no minimum is above E(0)
-    done = done and np.abs(scores(step)).max() < 0.25
+    done = done and max_abs(scores(step)) < 0.25
     path, trace, steps = np.array(path), np.array(trace), np.array(steps)
     check_result(path.sum() + trace.sum(), "X")
     return IRLSRun(w, path, trace, steps, float(gap), len(steps), bool(done))

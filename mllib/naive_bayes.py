@@ -233,7 +233,8 @@ def conditional_tables(counts, pseudocount=1.0):
 def categorical_log_likelihoods(X, tables):
     """Return sum_j log p(x_j = v | k) for each row of codes and each class, shape (m, K).
 
-    A code of -1 stands for a missing value, whose factor is left out. Tables have shape (K, V_j).
+    A code of -1 stands for a missing value, whose factor is left out; other codes are 0 to V_j - 1.
+    Tables have shape (K, V_j).
 
     Examples
     --------

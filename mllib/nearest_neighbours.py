@@ -23,6 +23,7 @@ from mllib.core.arrays import (
 )
 from mllib.core.compiled import compiled, compiling
 from mllib.core.estimators import Classifier, Regressor, begin_fit, check_features
+from mllib.core.numerics import max_abs
 from mllib.core.scalars import check_choice, check_rng, check_scalar
 from mllib.linear_algebra import p_norm
 
@@ -276,8 +277,8 @@ def check_metric(d, points):
     around = max(float((D - (D[:, [c]] + D[c])).max()) for c in range(len(D)))
     return MetricCheck(
         negative=max(0.0, float(-D.min())),
-        identity=max(merged, float(np.abs(np.diag(D)).max())),
-        symmetry=float(np.abs(D - D.T).max()),
+        identity=max(merged, float(max_abs(np.diag(D)))),
+        symmetry=float(max_abs(D - D.T)),
         triangle=max(0.0, around),
     )
 

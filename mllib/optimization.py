@@ -12,7 +12,7 @@ from scipy.linalg import cho_solve, null_space
 
 from mllib.core.arrays import check_array, check_result, check_square, check_vector
 from mllib.core.errors import convergence_warning
-from mllib.core.numerics import cholesky_with_jitter
+from mllib.core.numerics import cholesky_with_jitter, max_abs
 from mllib.core.scalars import check_callable, check_choice, check_scalar, random_generator
 
 __all__ = [
@@ -300,7 +300,7 @@ def worst_chord(f, points, *, weights=(0.25, 0.5, 0.75), tol=1e-9):
                 excess = _number(f, t * X[i] + (1 - t) * X[j]) - t * F[i] - (1 - t) * F[j]
                 if excess > worst[0]:
                     worst = (float(excess), X[i], X[j], t)
-    return Chord(bool(worst[0] <= tol * np.abs(F[inside]).max()), *worst)
+    return Chord(bool(worst[0] <= tol * max_abs(F[inside])), *worst)
 
 
 def is_convex_on_segments(f, points, *, weights=(0.25, 0.5, 0.75), tol=1e-9):
@@ -346,7 +346,7 @@ def check_first_order(f, gradient, points, *, tol=1e-9):
     gaps = F[None, :] - F[:, None] - (D @ X.T - np.sum(D * X, axis=1)[:, None])  # (x, z)
     np.fill_diagonal(gaps, np.inf)
     i, j = np.unravel_index(np.argmin(gaps), gaps.shape)
-    holds = bool(gaps[i, j] >= -tol * np.abs(F).max())
+    holds = bool(gaps[i, j] >= -tol * max_abs(F))
     return Tangent(holds, float(gaps[i, j]), X[i], X[j])
 
 
@@ -441,7 +441,7 @@ def kkt_residuals(program, x, lam=(), nu=()):
         primal=float(max(0.0, *f, *np.abs(h), 0.0)),
         dual=float(max(0.0, *(-lam), 0.0)),
         slackness=float(max(0.0, *np.abs(lam * f), 0.0)),
-        stationarity=float(np.abs(gradient).max()),
+        stationarity=float(max_abs(gradient)),
     )
 
 
@@ -474,7 +474,7 @@ def lagrange_quadratic(P, q, A, b):
         )
     N = null_space(A)  # the directions that stay on the set
     curvatures = np.linalg.eigvalsh(N.T @ P @ N) if N.size else np.array([np.inf])
-    if np.abs(curvatures).min() <= 1e-12 * np.abs(P).max():
+    if np.abs(curvatures).min() <= 1e-12 * max_abs(P):
         raise ValueError(
             "P must be invertible on the directions v with A v = 0: otherwise there is no "
             "stationary point or a whole line of them."
@@ -512,9 +512,9 @@ def dual_function(program, lam=(), nu=()):
     nu = check_vector(nu, "nu", length=len(b))
     v = q + lam @ G + nu @ A
     curvatures, V = np.linalg.eigh(P)
-    flat = np.abs(curvatures) <= 1e-12 * np.abs(curvatures).max()
+    flat = np.abs(curvatures) <= 1e-12 * max_abs(curvatures)
     along = V.T @ v
-    size = np.abs(q).max() + np.abs(lam @ G).max() + np.abs(nu @ A).max()
+    size = max_abs(q) + max_abs(lam @ G) + max_abs(nu @ A)
     if (curvatures[~flat] < 0).any() or (np.abs(along[flat]) > 1e-10 * size).any():
         return DualPoint(-np.inf, None)
     inverse = np.where(flat, 0.0, 1 / np.where(flat, 1.0, curvatures))
@@ -583,7 +583,7 @@ def _interior_point(P, q, G, c, tol, max_iter):
         if trace[-1] == min(trace):
             best = x, lam
         stuck = min(trace) <= tol and trace[-1] > 0.5 * min(trace[:-1], default=np.inf)
-        if trace[-1] <= 1e-6 * tol or stuck or not np.abs(np.r_[s, lam]).max() < 1e12:
+        if trace[-1] <= 1e-6 * tol or stuck or not max_abs(s, lam) < 1e12:
             break  # far below tol, for little is gained any more, or on its way to infinity
         try:
             x, s, lam = interior_point_step(P, q, G, c, x, s, lam)
@@ -597,7 +597,7 @@ def _interior_point(P, q, G, c, tol, max_iter):
 def _miss(P, q, G, c, x, lam):
     """Return the largest residual of the optimality conditions; lam >= 0 is kept elsewhere."""
     f = G @ x - c
-    return max(np.abs(P @ x + q + G.T @ lam).max(), f.max(), np.abs(lam * f).max())
+    return max(max_abs(P @ x + q + G.T @ lam), f.max(), max_abs(lam * f))
 
 
 def _polish(P, q, G, c, x, lam):
@@ -623,11 +623,11 @@ def _scaled_solution(P, q, G, c, tol, max_iter):
     """Solve a programme without equalities, with rows, variables, objective scaled to size 1."""
     rows = np.linalg.norm(G, axis=1)
     G, c = G / rows[:, None], c / rows
-    size = np.abs(c).max()
+    size = max_abs(c)
     if size == 0:
-        size = np.abs(q).max() / np.abs(P).max() if P.any() and q.any() else 1.0
+        size = max_abs(q) / max_abs(P) if P.any() and q.any() else 1.0
     P, q, c = P * size**2, q * size, c / size
-    weight = max(np.abs(P).max(), np.abs(q).max()) or 1.0
+    weight = max_abs(P, q) or 1.0
     P, q = P / weight, q / weight
     x, lam, trace = _interior_point(P, q, G, c, tol, max_iter)
     if min(trace) <= 1e-4:
@@ -648,7 +648,7 @@ def _refuse_infeasible(program):
 
     G, c, gr = _unit_rows(program.G, program.c)
     A, b, ar = _unit_rows(program.A, program.b)
-    size = np.abs(np.r_[c, b]).max(initial=0.0) or 1.0
+    size = max_abs(c, b) or 1.0
     M = np.vstack([G, A, -A])
     d = M.shape[1]
     M = np.column_stack([M, -np.ones(len(M))])  # minimise the largest violation t
@@ -669,7 +669,7 @@ def _refuse_unbounded(program):
     from scipy.optimize import linprog
 
     P, q, G, _, A, _ = program
-    q = q / (np.abs(q).max() or 1.0)
+    q = q / (max_abs(q) or 1.0)
     P = P / (P.max() or 1.0)  # of a semi-definite matrix the largest entry is on the diagonal
     G, A = _unit_rows(G, np.zeros(len(G)))[0], _unit_rows(A, np.zeros(len(A)))[0]
     flat = np.vstack([P, A])
@@ -690,7 +690,7 @@ def _affine_set(program):
     U, sv, Vt = np.linalg.svd(A)
     r = np.count_nonzero(sv > 1e-11 * sv.max(initial=0.0))
     x0 = Vt[:r].T @ ((U[:, :r].T @ b) / sv[:r])
-    if np.abs(A @ x0 - b).max() > 1e-8 * np.abs(b).max():
+    if max_abs(A @ x0 - b) > 1e-8 * max_abs(b):
         _refuse_infeasible(program)
     return x0, Vt[r:].T
 
@@ -735,14 +735,14 @@ def solve_qp(P, q, G=None, c=None, A=None, b=None, *, tol=1e-9, max_iter=100):
     GN, rest = G @ N, c - G @ x0
     rest[np.abs(rest) <= 1e-13 * (np.abs(c) + np.abs(G) @ np.abs(x0))] = 0.0
     acts = np.linalg.norm(GN, axis=1) > 1e-11 * np.linalg.norm(G, axis=1)  # rows that still bind
-    if (rest[~acts] < -1e-9 * (np.abs(c).max(initial=0) + np.abs(b).max(initial=0))).any():
+    if (rest[~acts] < -1e-9 * (max_abs(c) + max_abs(b))).any():
         _refuse_infeasible(program)
     P1, q1, G1 = N.T @ P @ N, N.T @ (P @ x0 + q), GN[acts]
-    size = np.abs(q).max() + np.abs(P @ x0).max()
-    P1, q1 = _without_dust(P1, np.abs(P).max()), _without_dust(q1, size)
+    size = max_abs(q) + max_abs(P @ x0)
+    P1, q1 = _without_dust(P1, max_abs(P)), _without_dust(q1, size)
     R = _moving_directions(P1, G1)
     lost = q1 - R @ (R.T @ q1)  # flat directions: neither P nor G sees them
-    if np.abs(lost).max(initial=0) > 1e-9 * size:
+    if max_abs(lost) > 1e-9 * size:
         _refuse_infeasible(program)
         _refuse_unbounded(program)
     y, lam, trace = _solve_reduced(
@@ -766,7 +766,7 @@ def solve_qp(P, q, G=None, c=None, A=None, b=None, *, tol=1e-9, max_iter=100):
 
 def _without_dust(a, size):
     """Return zeros if a is nothing but what rounding left of numbers of the given size."""
-    return a if np.abs(a).max(initial=0) > 1e-13 * size else np.zeros_like(a)
+    return a if max_abs(a) > 1e-13 * size else np.zeros_like(a)
 
 
 def _moving_directions(P, G):
@@ -784,7 +784,7 @@ def _solve_reduced(reduced, program, tol, max_iter):
     if len(c) > 0:
         return _scaled_solution(P, q, G, c, tol, max_iter)
     y = np.linalg.lstsq(P, -q, rcond=1e-12)[0]
-    miss = np.abs(P @ y + q).max() / (np.abs(q).max() or 1.0)
+    miss = max_abs(P @ y + q) / (max_abs(q) or 1.0)
     if miss > 1e-8:
         _refuse_unbounded(program)
     return y, np.zeros(0), [miss]
@@ -811,7 +811,7 @@ def directional_derivative(gradient, z, u):
     check_callable(gradient, "gradient")
     z = check_vector(z, "z")
     u = check_vector(u, "u", length=len(z))
-    size = np.abs(u).max(initial=0.0)
+    size = max_abs(u)
     if size == 0:
         raise ValueError("u must not be zero: it has no direction.")
     u = u / size
@@ -825,6 +825,7 @@ _QUIET = np.errstate(over="ignore", invalid="ignore")
 def _objective(f, z, k, advice):
     value = _number(f, z, nan=True)
     if not np.isfinite(value):
+        advice = advice if k > 0 else "start where f is finite"
         raise ValueError(f"the objective is {value} after {k} steps: {advice}.")
     return value
 
@@ -869,17 +870,17 @@ def gradient_descent(f, gradient, z0, *, eta, tol=1e-6, max_iter=1000):
     check_scalar(tol, "tol", low=0)
     check_scalar(max_iter, "max_iter", low=1, integer=True)
     advice = f"eta={eta:.3g} is too large, take it below 2/L"
-    path, trace, norms = [z], [_objective(f, z, 0, "start where f is finite")], []
+    path, trace, norms = [z], [], []
     for k in range(max_iter + 1):
+        trace.append(_objective(f, z, k, advice))
         g = _slope(gradient(z), z, k)
         norms.append(np.linalg.norm(g))
-        if norms[-1] <= tol or k == max_iter:
+        done = bool(norms[-1] <= tol)
+        if done or k == max_iter:
             break
         z = z - eta * g  # (eq-optimization-gd)
         path.append(z)
-        trace.append(_objective(f, z, k + 1, advice))
-    done = bool(norms[-1] <= tol)
-    return Descent(z, np.array(trace), np.array(norms), np.array(path), len(path) - 1, done)
+    return Descent(z, np.array(trace), np.array(norms), np.array(path), k, done)
 
 
 @_QUIET
@@ -926,8 +927,8 @@ def sgd(f, gradient, z0, n, *, eta, epochs=10, batch_size=1, sampling="uniform",
     step_size = eta if callable(eta) else lambda t: eta
     rng = random_generator(rng)
     everything, t, path = np.arange(n), 0, [z]
-    trace = [_objective(f, z, 0, "start where F is finite")]
-    norms = [np.linalg.norm(_slope(gradient(z, everything), z, 0))]
+    trace = [_objective(f, z, t, "")]
+    norms = [np.linalg.norm(_slope(gradient(z, everything), z, t))]
     while len(path) <= epochs and norms[-1] > tol:
         if sampling == "uniform":
             batches = rng.integers(n, size=(-(-n // batch_size), batch_size))
@@ -975,7 +976,7 @@ def backtracking(f, z, step, slope, *, shrink=0.5, share=1e-4):
             f"slope must be negative, got {slope:.3g}: the step does not lead downhill, raise "
             f"damping."
         )
-    start, t = _objective(f, z, 0, "start where f is finite"), 1.0
+    start, t = _objective(f, z, 0, ""), 1.0
     while (z + t * step != z).any():
         if _number(f, z + t * step) <= start + share * t * slope:
             return t
@@ -1016,21 +1017,19 @@ def newton(f, gradient, hessian, z0, *, damping=0.0, line_search=False, tol=1e-8
     check_scalar(damping, "damping", low=0)
     check_scalar(tol, "tol", low=0)
     check_scalar(max_iter, "max_iter", low=1, integer=True)
-    path, trace, norms, steps = [z], [_objective(f, z, 0, "start where f is finite")], [], []
+    path, trace, norms, steps = [z], [], [], []
     for k in range(max_iter + 1):
+        trace.append(_objective(f, z, k, "the step overshoots, use line_search=True"))
         g = _slope(gradient(z), z, k)
         norms.append(np.linalg.norm(g))
-        if norms[-1] <= tol or k == max_iter:
+        done = bool(norms[-1] <= tol)
+        if done or k == max_iter:
             break
         s = _newton_step(hessian(z), g, damping)
         steps.append(backtracking(f, z, s, g @ s) if line_search else 1.0)
         z = z + steps[-1] * s  # (eq-optimization-newton)
         path.append(z)
-        trace.append(_objective(f, z, k + 1, "the step overshoots, use line_search=True"))
-    done = bool(norms[-1] <= tol)
-    return NewtonRun(
-        z, np.array(trace), np.array(norms), np.array(path), np.array(steps), len(steps), done
-    )
+    return NewtonRun(z, np.array(trace), np.array(norms), np.array(path), np.array(steps), k, done)
 
 
 def _newton_step(H, g, damping):

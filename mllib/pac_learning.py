@@ -193,8 +193,9 @@ def growth_function(family, k):
 def vc_dimension(family):
     """Return the size of the largest shattered set of points of a finite domain, by exhaustion.
 
-    Subsets of shattered sets are shattered, so the search stops at the first size without one. The
-    family is as for ``patterns``.
+    Subsets of shattered sets are shattered, so the search stops at the first size without one; and
+    no set is looked at that has more subsets than there are functions. The family is as for
+    ``patterns``.
 
     Book: pac-learning-vc-dimension.
 

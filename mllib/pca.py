@@ -34,6 +34,7 @@ from mllib.core.estimators import (
     check_fitted,
     check_parameters,
 )
+from mllib.core.numerics import max_abs
 from mllib.core.scalars import check_choice, check_flag, check_scalar
 from mllib.core.tables import keep_names
 from mllib.k_means import k_means_restarts
@@ -304,7 +305,7 @@ def principal_components(X, k=None, *, weights=None, center=True, method="auto")
         Z, mean, size, total = _rows(X, weights, center)
         way, (values, V) = "svd", _by_svd(Z, size, most)
     if way == "svd":  # what rounding makes of 0: in the singular values, and in the mean
-        root = max(n, d) * np.sqrt(max(values[0], 0)) + 4 * np.abs(mean).max()
+        root = max(n, d) * np.sqrt(max(values[0], 0)) + 4 * max_abs(mean)
         noise = (_EPS * root) ** 2
     else:
         noise = 10 * min(n, d) * _EPS * values[0]
@@ -448,7 +449,7 @@ def _factor_e_step(params, S):
 
 
 def _factor_m_step(statistics, S):
-    """Return the loadings and the noise of largest expected log-likelihood."""
+    """Return the loadings and the noise, at least 1e-6 S_jj, of largest expected likelihood."""
     P, M = statistics
     A = np.linalg.solve(M, P.T).T
     return A, np.maximum(np.diag(S) - np.sum(A * P, axis=1), 1e-6 * np.diag(S))

@@ -23,7 +23,7 @@ from mllib.core.arrays import (
     check_square,
     check_vector,
 )
-from mllib.core.numerics import divergence_terms, log_density_from_cholesky, log_normalise
+from mllib.core.numerics import divergence_terms, log_density_from_cholesky, log_normalise, max_abs
 from mllib.core.scalars import (
     check_callable,
     check_count,
@@ -406,7 +406,7 @@ def is_conditionally_independent(joint, x, y, given=(), *, tol=1e-10):
     _axes(x + y + z, joint.ndim, "x, y and given together")
     groups = (x + y + z, x + z, y + z, z)
     p_xyz, p_xz, p_yz, p_z = (_marginal_in_place(joint, keep) for keep in groups)
-    gap = np.abs(p_xyz * p_z - p_xz * p_yz).max()
+    gap = max_abs(p_xyz * p_z - p_xz * p_yz)
     return bool(gap == 0 if _is_exact(joint) else gap <= tol)
 
 
@@ -536,7 +536,7 @@ def _covariance_factor(cov, name="cov", size=None):
         singular = True
     if singular:
         eigenvalues = np.linalg.eigvalsh(cov)
-        tiny = len(cov) * np.finfo(float).eps * np.abs(eigenvalues).max()
+        tiny = len(cov) * np.finfo(float).eps * max_abs(eigenvalues)
         smallest = eigenvalues[0] if abs(eigenvalues[0]) > tiny else 0.0
         raise ValueError(
             f"{name} must be positive definite, its smallest eigenvalue is {smallest:.3g}: drop "

@@ -25,7 +25,7 @@ from mllib.core.chunks import reduce_chunks
 from mllib.core.compiled import compiled, compiling
 from mllib.core.errors import convergence_warning
 from mllib.core.estimators import Regressor, begin_fit, check_features, check_parameters
-from mllib.core.numerics import centred_columns, weighted_rows
+from mllib.core.numerics import centred_columns, max_abs, weighted_rows
 from mllib.core.scalars import check_flag, check_scalar
 from mllib.core.tables import keep_names
 from mllib.least_squares import regression_chunk, solve_statistics
@@ -474,7 +474,7 @@ def lasso_gap(w, X, y, lam):
 
 
 def _gap(w, X, y, lam, r):
-    largest = 2 * np.abs(X.T @ r).max()
+    largest = 2 * max_abs(X.T @ r)
     v = r * (lam / largest) if largest > lam else r
     # |r|^2 + lam |w|_1 - 2 v^T y + |v|^2, grouped so that equal parts cancel before they are summed
     return max(0.0, float((r - v) @ (r - v) + lam * np.abs(w).sum() - 2 * v @ (y - r)))
@@ -597,13 +597,13 @@ def _next_kink(T, active, s, mu, free, drop):
     for sign in (1.0, -1.0):
         slope = 1 - sign * g
         meets = free & (slope > 1e-10)  # not those that keep inside the limit as it shrinks
-        root = np.where(meets, sign * a / np.where(meets, slope, 1.0), 0.0)
+        root = np.divide(sign * a, slope, out=np.zeros(d), where=meets)
         j = int(np.argmax(root))
         if root[j] > best:
             best, event = root[j], j
     if drop:
         meets = active & (s * g > 0)  # weights that move towards 0
-        root = np.where(meets, -a / np.where(meets, g, 1.0), 0.0)
+        root = np.divide(-a, g, out=np.zeros(d), where=meets)
         j = int(np.argmax(root))
         if root[j] > best:
             best, event = root[j], ~j
@@ -1040,7 +1040,7 @@ class Lasso(_Linear):
         if gap <= enough:
             return w, 1, gap
         if len(w) <= (1000 if compiling() else 100):
-            path = lars_path(X, y, lam_min=min(lam, 2 * np.abs(X.T @ y).max()))
+            path = lars_path(X, y, lam_min=min(lam, 2 * max_abs(X.T @ y)))
             w = path.W[-1]
             gap = _gap(w, X, y, lam, y - X @ w)
             if gap <= enough:

@@ -29,6 +29,7 @@ from mllib.core.arrays import (
 from mllib.core.compiled import compiled
 from mllib.core.errors import convergence_warning
 from mllib.core.estimators import Classifier, begin_fit, check_features
+from mllib.core.numerics import max_abs
 from mllib.core.scalars import check_choice, check_scalar
 from mllib.decision_theory import add_intercept, hinge
 from mllib.kernels import check_psd, chosen_kernel, kernel_diagonal, rbf_kernel
@@ -346,8 +347,8 @@ def kkt_residuals(alpha, b, K, y, C):
         primal=float(hinge(m).max()) if hard else 0.0,
         box=float(max(0.0, -alpha.min(), alpha.max() - C)),
         balance=float(abs(alpha @ y)),
-        margin=float(np.abs(alpha * (m - 1 + xi)).max()),
-        slack=float(np.abs(mu * xi).max()),
+        margin=float(max_abs(alpha * (m - 1 + xi))),
+        slack=float(max_abs(mu * xi)),
     )
 
 
@@ -716,7 +717,7 @@ def linear_svm(
     check_scalar(tol, "tol", low=0, open_low=True)
     check_scalar(max_iter, "max_iter", low=1, integer=True)
     s, squared, basis = _check_C(C) * s, loss == "squared_hinge", None
-    if not s.max() < 1e140 / (1 + np.abs(X).max()):  # squares would overflow
+    if not s.max() < 1e140 / (1 + max_abs(X)):  # squares would overflow
         raise _price_too_high()
     if X.shape[1] > len(X):  # w is a combination of the rows: work in their span
         basis, R = np.linalg.qr(X.T)

@@ -20,6 +20,7 @@ from mllib.core.arrays import (
 )
 from mllib.core.compiled import compiled
 from mllib.core.estimators import Classifier, Regressor, begin_fit, check_features, check_fitted
+from mllib.core.numerics import max_abs
 from mllib.core.scalars import check_choice, check_rng, check_scalar, random_generator
 
 __all__ = [
@@ -520,7 +521,7 @@ def check_sample(X, y, w, n_classes, criterion):
 
 def check_sums(w, y):
     """Refuse weights and targets whose sums of squares overflow or vanish."""
-    W, top = float(w.sum()), float(np.abs(y).max())
+    W, top = float(w.sum()), float(max_abs(y))
     if not (W >= 1e-150 and W * W * max(1.0, W * top * top) < np.inf):
         raise ValueError(
             "w or y is too large or w too small for sums of squares: divide by a unit."
@@ -817,8 +818,7 @@ def weakest_links(left, right, cost, strength):
                 below[t] = below[left[t]] + below[right[t]]
                 link[t] = (cost[t] - below[t]) / (leaves[t] - 1)
                 weakest = min(weakest, link[t])
-        if weakest > alpha + 1e-12 * cost[0]:  # else it is alpha, up to rounding
-            alpha = weakest
+        alpha = max(alpha, weakest)
         for t in range(m):
             if link[t] <= alpha + 1e-12 * cost[0]:
                 strength[t] = alpha

@@ -21,7 +21,7 @@ SWAPPED = {a: b for pair in PAIRS for a, b in (pair.split(), pair.split()[::-1])
 #: Functions that may be left out, and those whose arguments commute or are no values.
 LEFT_OUT = {"sqrt", "log", "exp", "abs", "square", "log1p", "expm1", "sorted", "sort"}
 COMMUTE = {*SWAPPED, "add", "multiply", "zip", "hypot", "logaddexp", "vdot", "squared_distance"}
-COMMUTE |= {"isinstance", "getattr", "hasattr"}
+COMMUTE |= {"max_abs", "isinstance", "getattr", "hasattr"}
 CHECKS = re.compile(r"_?check_\w+|convergence_warning|warn|errstate|asarray")
 STATISTICS = {"max": ("mean", "sum"), "mean": ("max", "sum"), "sum": ("mean", "max")}
 #: One change: ``new`` instead of what stands in ``field`` (at ``index``) of the node ``parent``.

@@ -11,10 +11,16 @@ __all__ = [
     "log_density_from_cholesky",
     "log_normalise",
     "log_sum_exp",
+    "max_abs",
     "safe_log",
     "squared_distances",
     "weighted_rows",
 ]
+
+
+def max_abs(*arrays):
+    """Return the largest of the absolute values of all entries, 0 of none: a scale for rounding."""
+    return np.max([np.abs(a).max(initial=0) for a in arrays])
 
 
 def safe_log(p):

@@ -118,7 +118,7 @@ value(
 breaks(
     "ex-least-squares-break",
     [
-        ("least_squares", "r = (y - y_mean) - Z @ w", "r = y - Z @ w"),
+        ("least_squares", "r = v - Z @ w", "r = y - Z @ w"),
         ("_svd_of_rank", "s > rtol * s[0]", "s > 0"),
         ("covariance", "(Vt.T / s**2) @ Vt", "(Vt.T / s) @ Vt"),
         (
