@@ -393,7 +393,7 @@ def is_conditionally_independent(joint, x, y, given=(), *, tol=1e-10):
     Parameters
     ----------
     joint : array of shape (K_1, ..., K_m); floats, or fractions for an exact answer
-    x, y, given : int or tuple of int; axes of three groups of variables; ``given`` may be ()
+    x, y, given : int or tuple of int; axes of three groups, none twice; ``given`` may be ()
     tol : float; largest difference that counts as rounding, for floats only
 
     Examples
