@@ -372,13 +372,13 @@ def _decompose(X, y):
 def _posterior_of(data, V, alpha, beta):
     """Return mean and covariance as ``isotropic_posterior``, without another factorisation."""
     with np.errstate(over="ignore"):
-        _check_vague(np.sqrt(beta / alpha) * np.sqrt(data.s2.max()))
+        _check_vague(np.sqrt(beta / alpha) * np.sqrt(max_abs(data.s2)))
     t = alpha + beta * data.s2
     mean = V @ (beta * np.sqrt(data.s2) * data.c / t)
     if len(t) == data.d:
         half = V / np.sqrt(t)
         return mean, half @ half.T
-    if beta * data.s2.max() > 1e6 * alpha:  # the difference below would lose what is left
+    if beta * max_abs(data.s2) > 1e6 * alpha:  # the difference below would lose what is left
         rest = np.eye(data.d) - V @ V.T
         half = V / np.sqrt(t)
         return mean, rest @ rest.T / alpha + half @ half.T
@@ -458,7 +458,7 @@ def _maximise(data, given, method, tol, max_iter):
     check_count(max_iter, "max_iter")
     pairs = zip(given, ("alpha", "beta"))
     given = [p if p is None else float(check_positive(p, name)) for p, name in pairs]
-    top, square = float(data.s2.max()), (float(data.c @ data.c) + data.rest) / data.n
+    top, square = float(max_abs(data.s2)), (float(data.c @ data.c) + data.rest) / data.n
     if top == 0 or square == 0:
         raise ValueError(
             f"{'y' if top else 'X'} is zero everywhere (or constant, with a free offset), so the "

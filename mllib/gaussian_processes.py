@@ -183,7 +183,7 @@ def _cholesky(C):
     """Return lower triangular L and the jitter in L L^T = C + jitter I, 0 wherever C allows."""
     factor, info = dpotrf(C.T, lower=0)
     pivots = np.square(factor.diagonal())
-    if info == 0 and pivots.min() > 4 * np.finfo(float).eps * C.diagonal().max():
+    if info == 0 and pivots.min() > 4 * np.finfo(float).eps * max_abs(C.diagonal()):
         return factor.T, 0.0
     least = 1e-14 * float(np.mean(C.diagonal()))  # C is singular to rounding
     L, more = cholesky_with_jitter(C + least * np.eye(len(C)), "K + noise I")

@@ -24,7 +24,7 @@ from mllib.core.estimators import (
     check_features,
     check_parameters,
 )
-from mllib.core.numerics import centred_columns
+from mllib.core.numerics import centred_columns, max_abs
 from mllib.core.parallel import map_over
 from mllib.core.scalars import (
     check_choice,
@@ -476,7 +476,7 @@ def _law(w, nearest, power):
         p = np.zeros(len(w))
         p[np.argmax(np.where(w > 0, nearest, -1.0))] = 1.0
         return p
-    w, top = w / w.max(), np.max(nearest, where=w > 0, initial=0.0)
+    w, top = w / max_abs(w), np.max(nearest, where=w > 0, initial=0.0)
     if top > 0 and power > 0:
         p = w * np.minimum(nearest / top, 1.0) ** (power / 2)
     else:
@@ -518,7 +518,7 @@ def seed_centres(X, K, rng, *, power=2.0, sample_weight=None):
     w = check_sample_weight(sample_weight, len(X), ones=True)
     if power != np.inf:
         check_scalar(power, "power", low=0)
-    w = w / w.max()
+    w = w / max_abs(w)
     chosen = [int(rng.choice(len(X), p=w / w.sum()))]
     nearest = np.full(len(X), np.inf)
     for _ in range(1, K):
@@ -665,7 +665,7 @@ def best_partition(X, K):
     for k in range(K):
         member = (every == k).astype(np.float64)
         J -= ((member @ Z) ** 2).sum(axis=1) / member.sum(axis=1)
-    best = int(np.flatnonzero(J.min() + 1e-12 * abs(J).max() >= J)[0])
+    best = int(np.flatnonzero(J.min() + 1e-12 * max_abs(J) >= J)[0])
     labels = every[best]
     return Partition(labels, inertia(X, update(X, labels, K), labels))
 

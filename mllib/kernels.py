@@ -692,7 +692,7 @@ def _solve(K, y, lam, s):
     if s is not None:
         K *= root
         K *= root[:, None]
-    largest = K.diagonal().max()
+    largest = max_abs(K.diagonal())
     K[np.diag_indices(len(K))] += lam
     factor, info = dpotrf(K.T, lower=0, overwrite_a=1, clean=0)
     smallest = factor.diagonal().min() if info == 0 else 0.0

@@ -120,7 +120,7 @@ def _step(x, h, power):
     """Return h, or eps^power times the largest entry of x in absolute value (1 if x = 0)."""
     if h is not None:
         return check_scalar(h, "h", low=0, open_low=True)
-    return _EPS**power * (np.max(np.abs(x), initial=0.0) or 1.0)
+    return _EPS**power * (max_abs(x) or 1.0)
 
 
 def _value(f, x, ndim):

@@ -670,7 +670,7 @@ def _refuse_unbounded(program):
 
     P, q, G, _, A, _ = program
     q = q / (max_abs(q) or 1.0)
-    P = P / (P.max() or 1.0)  # of a semi-definite matrix the largest entry is on the diagonal
+    P = P / (max_abs(P) or 1.0)
     G, A = _unit_rows(G, np.zeros(len(G)))[0], _unit_rows(A, np.zeros(len(A)))[0]
     flat = np.vstack([P, A])
     answer = linprog(q, G, np.zeros(len(G)), flat, np.zeros(len(flat)), bounds=(-1, 1))
@@ -688,7 +688,7 @@ def _affine_set(program):
     if len(b) == 0:
         return np.zeros(A.shape[1]), np.eye(A.shape[1])
     U, sv, Vt = np.linalg.svd(A)
-    r = np.count_nonzero(sv > 1e-11 * sv.max(initial=0.0))
+    r = np.count_nonzero(sv > 1e-11 * max_abs(sv))
     x0 = Vt[:r].T @ ((U[:, :r].T @ b) / sv[:r])
     if max_abs(A @ x0 - b) > 1e-8 * max_abs(b):
         _refuse_infeasible(program)
@@ -771,9 +771,9 @@ def _without_dust(a, size):
 
 def _moving_directions(P, G):
     """Return an orthonormal basis of the directions that P or G sees, both brought to size 1."""
-    M = np.vstack([P / (P.max(initial=0.0) or 1.0), _unit_rows(G, np.zeros(len(G)))[0]])
+    M = np.vstack([P / (max_abs(P) or 1.0), _unit_rows(G, np.zeros(len(G)))[0]])
     _, sv, Vt = np.linalg.svd(M, full_matrices=False)
-    return Vt[sv > 1e-11 * max(1.0, sv.max(initial=0.0))].T
+    return Vt[sv > 1e-11 * max(1.0, max_abs(sv))].T
 
 
 def _solve_reduced(reduced, program, tol, max_iter):

@@ -402,7 +402,7 @@ def sine_between(v, w):
 
 def _positive(k, values, K, shape, name="X"):
     """Return how many eigenvalues of the centred K are kept: k, or all above its rounding."""
-    noise = 10 * len(K) * _EPS * max(K.max(), -K.min())
+    noise = 10 * len(K) * _EPS * max_abs(K)
     return _count(k, values, 0.0, noise, shape, name)
 
 

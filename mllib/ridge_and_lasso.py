@@ -282,7 +282,7 @@ def augment(X, y, lam):
 
 def _filter(s, lam, size):
     """Return s / (s^2 + lam) without squaring s; 0 for singular values that are rounded zeros."""
-    kept = s > _EPS * size * s.max(initial=0.0)
+    kept = s > _EPS * size * max_abs(s)
     with np.errstate(over="ignore", divide="ignore"):
         return np.where(kept, 1 / (s + lam / np.where(kept, s, 1.0)), 0.0)
 
@@ -667,7 +667,9 @@ def _homotopy(sums, mu_min, drop, most):
     d = len(sums.b)
     start = T = np.block([[sums.S, sums.b[:, None]], [sums.b, sums.c]])
     norms, active, s = np.diag(sums.S), np.zeros(d, dtype=bool), np.zeros(d)
-    floor = max(mu_min, 8 * _EPS * np.sqrt(norms.max() * sums.c))  # the rounding of a correlation
+    floor = max(
+        mu_min, 8 * _EPS * np.sqrt(max_abs(norms) * sums.c)
+    )  # the rounding of a correlation
     mu, lam, W, entered, done = np.inf, [], [], [], False
     while not done and len(lam) < most:
         free = ~active & (np.diag(T)[:d] > 1e-11 * norms)  # no combination of active columns
@@ -818,7 +820,7 @@ def _swept_homotopy(X, y, mu_min, drop, most):
     norms, b, c = np.einsum("ij,ij->j", X, X), X.T @ y, y @ y
     S = X.T @ X if len(X) >= len(b) else np.empty((0, len(b)))
     s, mu, done, parts = np.zeros(len(b)), np.inf, False, []
-    ends = np.array([max(mu_min, 8 * _EPS * np.sqrt(norms.max() * c)), mu_min])
+    ends = np.array([max(mu_min, 8 * _EPS * np.sqrt(max_abs(norms) * c)), mu_min])
     while not done and most > 0:
         m = min(50, most)
         part = np.empty(m), np.empty((m, len(b))), np.empty(m, dtype=np.int64)

@@ -37,7 +37,10 @@ def of_numbers(change):
             same = all(new is old for new, old in zip(made, value))
             return value if same else getattr(value, "_make", type(value))(made)
         kind = getattr(getattr(value, "dtype", None), "kind", None)
-        return change(value) if kind in tuple("biufc") or isinstance(value, Number) else value
+        if kind not in tuple("biufc") and not isinstance(value, Number):
+            return value
+        made = change(value)
+        return value if np.array_equal(made, value, equal_nan=True) else made
 
     return changed
 
@@ -59,7 +62,7 @@ def twist(how, value, field=None, **named):
     """Twist a value, or a field of it, and note whether that is of a kind that can be changed."""
     old = getattr(value, field) if field else value
     made = TWISTS[how](old, **named)
-    effects.add(made is not old and not (how == "reversed" and len(old) < 2))
+    effects.add(made is not old and not np.array_equal(made, old))
     swap = getattr(value, "_replace", partial(dataclasses.replace, value))
     return swap(**{field: made}) if field else made
 
