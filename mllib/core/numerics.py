@@ -19,7 +19,11 @@ __all__ = [
 
 
 def max_abs(*arrays):
-    """Return the largest of the absolute values of all entries, 0 of none: a scale for rounding."""
+    """Return the largest of the absolute values of all entries, 0 of none: a scale for rounding.
+
+    >>> float(max_abs([1.0, -3.0], [[]])), float(max_abs([0.5], [-2.0, 2.5]))
+    (3.0, 2.5)
+    """
     return np.max([np.abs(a).max(initial=0) for a in arrays])
 
 

@@ -833,3 +833,16 @@ def test_a_best_partition_has_its_own_objective(rng):
         parts = [X[line.labels == k, 0] for k in range(K)]
         assert line.objective == pytest.approx(sum(((p - p.mean()) ** 2).sum() for p in parts))
         assert [p.mean() for p in parts] == sorted(p.mean() for p in parts)
+
+
+def test_what_products_cannot_tell_apart_is_settled_by_the_differences(rng):
+    centres = rng.normal(3.0, 1.0, (2, 5))
+    across = rng.normal(size=(400, 5))
+    across -= np.outer(across @ (step := centres[1] - centres[0]), step) / (step @ step)
+    X = centres.mean(axis=0) + across  # at one distance from both, up to rounding
+    (labels, distances), (expected, near) = ((np.empty(400, np.int64), np.empty(400)) for _ in "ab")
+    module.nearest_centres(X, centres, expected, near)
+    module._by_product(X, centres, labels, distances)
+    assert 0 < expected.sum() < 400
+    np.testing.assert_array_equal(labels, expected)
+    np.testing.assert_array_equal(distances, near)

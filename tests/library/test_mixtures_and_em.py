@@ -12,6 +12,7 @@ from mllib.mixtures_and_em import (
     GaussianMixture,
     InverseWishart,
     MixtureParams,
+    _labelled_start,
     centred_statistics,
     complete_data_mle,
     constrained_covariances,
@@ -521,6 +522,21 @@ def test_variance_floor_is_a_share_of_each_columns_variance(X):
     np.testing.assert_allclose(variance_floor(X, 0.5), 0.5 * X.var(axis=0))
     with_constant = np.column_stack([X, np.full(len(X), 7.0)])
     np.testing.assert_allclose(variance_floor(with_constant, 1.0)[2], X.var(axis=0).mean())
+
+
+def test_a_round_covariance_keeps_to_the_largest_floor():
+    S = np.diag([0.1, 0.3])[None]
+    Sigma = constrained_covariances(
+        S, np.ones(1), covariance_type="spherical", floor=np.array([0.3, 0.5])
+    )
+    np.testing.assert_allclose(Sigma[0], 0.5 * np.eye(2))
+
+
+def test_rows_without_a_label_start_with_the_nearest_mean_of_the_labelled():
+    X, labels = np.array([[0.0], [2.0], [10.0], [5.6]]), np.array([0, 0, 1, -1])
+    start = _labelled_start(X, labels, 2, np.random.default_rng(0))
+    np.testing.assert_allclose(start.means, [[1.0], [7.8]])
+    np.testing.assert_allclose(start.weights, [0.5, 0.5])
 
 
 def test_floor_stops_a_component_that_shrinks_on_one_point(rng):

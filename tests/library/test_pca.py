@@ -180,6 +180,11 @@ def test_turning_and_moving_the_data_turns_the_directions(seed):
     assert all(sine_between(Q.T @ a.V[:, j], b.V[:, j]) < 1e-6 for j in range(4))
 
 
+def test_the_largest_entry_of_a_column_gets_the_plus():
+    V = np.array([[-0.70, 0.3], [0.10, -0.8], [0.71, 0.5]])
+    np.testing.assert_array_equal(fixed_signs(V), V * [1, -1])
+
+
 def test_scores_and_rows_go_back_and_forth():
     found = principal_components(X)
     np.testing.assert_allclose(reconstruct(project(X, found), found), X)
