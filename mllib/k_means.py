@@ -197,7 +197,7 @@ def _by_product(X, centres, labels, distances):
         Z = X[rows] - origin
         D = Z @ (-2 * M.T)
         D += squares
-        size = np.einsum("ij,ij->i", Z, Z) + squares.max()
+        size = np.einsum("ij,ij->i", Z, Z) + max_abs(squares)
         slack = 1e-15 * (X.shape[1] + 8) * size
         close = D.min(axis=1, keepdims=True) + slack[:, None] >= D
         labels[rows] = close.argmax(axis=1)

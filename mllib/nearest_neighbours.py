@@ -428,7 +428,7 @@ def _euclidean_neighbours(X, Q, k):
     centre = X.mean(axis=0)
     Y = X - centre
     squares = np.einsum("ij,ij->i", Y, Y)
-    widest = np.sqrt(squares.max())
+    widest = np.sqrt(max_abs(squares))
     fast = compiling() and k <= 256
     columns = 512 if fast else len(X)
     rows = 256 if fast else max(1, 4_000_000 // len(X))

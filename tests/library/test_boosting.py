@@ -843,6 +843,8 @@ def test_the_estimators_boost_as_they_are_told(given):
             continue
         assert np.array_equal(model.decision_function(X), u if case == "three" else u[:, 0])
         stages = list(model.staged_predict_proba(X))
+        answers = [model.classes_[P.argmax(axis=1)] for P in stages]
+        np.testing.assert_array_equal(list(model.staged_predict(X)), answers)
         assert len(stages) == len(run.trees)
         assert np.array_equal(stages[-1], model.predict_proba(X))
 

@@ -301,8 +301,23 @@ def test_grid_search_returns_the_minimiser_of_the_losses():
     search = grid_search(KNeighborsRegressor(), grid, X, y)
     by_hand = [cross_validate(KNeighborsRegressor(**s), X, y).mean for s in search.candidates]
     np.testing.assert_allclose(search.means, by_hand)
+    folds = [cross_validate(KNeighborsRegressor(**s), X, y).losses for s in search.candidates]
+    np.testing.assert_allclose(search.losses, folds)
+    spread = np.std(folds, axis=1, ddof=1) / np.sqrt(5)
+    np.testing.assert_allclose(search.standard_errors, spread)
     assert search.candidates[4] == {"n_neighbors": 9, "weights": "uniform"}
     assert search.setting == search.candidates[int(np.argmin(by_hand))]
+
+
+def test_each_fold_has_its_losses_and_its_size():
+    X, y = np.zeros((5, 1)), np.array([0.0, 1.0, 5.0, 2.0, 8.0])
+    folds = [(np.array([0, 1]), np.array([2, 3, 4])), (np.array([2, 3, 4]), np.array([0, 1]))]
+    cv = cross_validate(LinearRegression(), X, y, folds=folds)  # it can only say the mean
+    np.testing.assert_allclose(cv.train_losses, [y[:2].var(), y[2:].var()])
+    np.testing.assert_allclose(
+        cv.losses, [np.mean((y[2:] - 0.5) ** 2), np.mean((y[:2] - y[2:].mean()) ** 2)]
+    )
+    assert cv.sizes.tolist() == [3, 2]
 
 
 def test_ties_go_to_the_first_candidate():

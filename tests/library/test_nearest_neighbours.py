@@ -157,6 +157,23 @@ def test_the_work_of_a_tree_is_counted(rng):
     assert work.min() >= 8
     assert work.mean() < 60
     assert np.all(kd_query(kd_tree(X), Q, 4000).looked_at == 4000)
+    each = [kd_query(kd_tree(X), [q]).looked_at[0] for q in Q]
+    assert work.tolist() == each and each != each[::-1]
+
+
+def test_equally_near_inputs_share_the_probability_of_their_level():
+    D = np.array([[0.0, 1, 1], [1, 0, 1], [1, 1, 0]])
+    w = np.array([0.5, 0.3, 0.2])
+    law = nearest_law(D, w, 2)
+    np.testing.assert_allclose(law[0], [1 - 0.25, 0.6 * 0.25, 0.4 * 0.25])
+
+
+def test_an_index_holds_its_rows_and_its_planes():
+    X = np.random.default_rng(3).normal(size=(9, 4))
+    index = lsh_index(X, 2, 5, np.random.default_rng(4))
+    np.testing.assert_array_equal(index.X, X)
+    planes = np.random.default_rng(4).standard_normal((2, 5, 4))
+    np.testing.assert_array_equal(index.normals, planes)
 
 
 def test_leave_one_out_passes_over_the_row_itself(rng):
