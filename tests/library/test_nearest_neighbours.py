@@ -158,7 +158,8 @@ def test_the_work_of_a_tree_is_counted(rng):
     assert work.mean() < 60
     assert np.all(kd_query(kd_tree(X), Q, 4000).looked_at == 4000)
     each = [kd_query(kd_tree(X), [q]).looked_at[0] for q in Q]
-    assert work.tolist() == each and each != each[::-1]
+    assert work.tolist() == each
+    assert each != each[::-1]
 
 
 def test_equally_near_inputs_share_the_probability_of_their_level():
