@@ -196,6 +196,7 @@ def test_categories_by_all_divisions(rng, criterion):
         ]
         found = best_category_split(x, y, w, criterion=criterion)
         assert found.gain == pytest.approx(max(gains), abs=1e-12)
+        assert sorted(found.left + found.right) == [0, 1, 2, 3, 4]
         at = np.isin(x, found.left)[:, None] * 1.0
         assert brute(at, y, w, K, criterion, 1)[0] == pytest.approx(found.gain, abs=1e-12)
 
