@@ -357,25 +357,25 @@ LOSSES = {
         value=lambda y, u: 0.5 * (y - u) ** 2,
         slope=lambda y, u: y - u,
         start=lambda y, w, K: np.average(y, weights=w),
-        leaf=leaf_means,
+        leaf=lambda leaf, r, w, m, K: leaf_means(leaf, r, w, m),
     ),
     "absolute": Loss(
         value=lambda y, u: np.abs(y - u),
         slope=lambda y, u: np.sign(y - u),
         start=lambda y, w, K: _median(y, w),
-        leaf=leaf_medians,  # of y - u
+        leaf=lambda leaf, r, w, m, K: leaf_medians(leaf, r, w, m),  # of y - u
     ),
     "logistic": Loss(
         value=lambda y, u: np.logaddexp(0, u) - y * u,
         slope=lambda y, u: y - sigmoid(u),
         start=lambda y, w, K: _log_odds(np.average(y, weights=w)),
-        leaf=newton_steps,
+        leaf=lambda leaf, r, w, m, K: newton_steps(leaf, r, w, m),
     ),
     "softmax": Loss(
         value=lambda y, u: np.logaddexp.reduce(u, axis=1) - u[np.arange(len(y)), y.astype(int)],
         slope=lambda y, u: _one_hot(y, u.shape[1]) - softmax(u),
         start=lambda y, w, K: np.log(np.bincount(y.astype(int), w, minlength=K) / w.sum()),
-        leaf=newton_steps,  # times (K - 1) / K
+        leaf=lambda leaf, r, w, m, K: (K - 1) / K * newton_steps(leaf, r, w, m),
     ),
 }
 
@@ -452,8 +452,7 @@ def leaf_values(loss, leaf, r, w, m, K=1):
     m, K : int
         Number of nodes, and of classes for softmax.
     """
-    share = (K - 1) / K if loss == "softmax" else 1
-    return share * LOSSES[loss].leaf(leaf, r, w, m)
+    return LOSSES[loss].leaf(leaf, r, w, m, K)
 
 
 # Histograms ----------------------------------------------------------------------------------

@@ -133,7 +133,11 @@ breaks(
     [
         ("best_cut", "V[j, c] > V[j, c - 1]", "V[j, c] >= V[j, c - 1]"),
         ("reweight", "np.exp(-alpha * y * answer)", "np.exp(alpha * y * answer)"),
-        ("leaf_values", "(K - 1) / K if", "1 if"),
+        (
+            "leaf_values",
+            "return LOSSES[loss]",
+            'return newton_steps(leaf, r, w, m) if loss == "softmax" else LOSSES[loss]',
+        ),
         ("scan_histogram", "if rows > n - min_leaf:", "if rows > n:"),
     ],
 )
