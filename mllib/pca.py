@@ -612,13 +612,13 @@ def geodesic_distances(graph):
            [1., 0., 2.],
            [3., 2., 0.]])
     """
-    G = dijkstra(graph, directed=False)
-    if not np.isfinite(G[0]).all():
-        pieces = connected_components(graph, directed=False)[0]
+    pieces = connected_components(graph)[0]
+    if pieces > 1:
         raise ValueError(
             f"the neighbourhood graph is in {pieces} pieces, and there is no path between them: "
             f"increase n_neighbors, or embed each piece by itself."
         )
+    G = dijkstra(graph, directed=False)
     return np.minimum(G, G.T)  # the two ways are summed in opposite orders
 
 
