@@ -116,7 +116,7 @@ def rbf_kernel(X, Y, ell=1.0):
     with np.errstate(over="ignore"):
         A, B = (X - centre) / ell, (Y - centre) / ell
         a, b = 0.5 * np.einsum("ij,ij->i", A, A), 0.5 * np.einsum("ij,ij->i", B, B)
-        _finite_values(a.max() + b.max(), "X or Y, in units of ell,")
+        _finite_values(max_abs(a) + max_abs(b), "X or Y, in units of ell,")
     K = np.empty((len(A), len(B)))
     for i in range(0, len(A), 64):  # a block stays in the cache from product to exponential
         R = A[i : i + 64] @ B.T
