@@ -1139,3 +1139,24 @@ def test_a_chain_counts_the_sequences_it_is_told_of():
     assert one.A[1] == pytest.approx([2 / 3, 1 / 3, 0])
     assert two.A[1] == pytest.approx([1 / 2, 1 / 2, 0])
     assert fit_markov_chain(z, 3, [4, 4]).pi == pytest.approx([1 / 2, 0, 1 / 2])
+
+
+def test_starts_of_emissions_are_rows_and_variances_of_the_data():
+    X = np.random.default_rng(5).poisson([2.0, 9.0], (40, 2)).astype(float)
+    rates = PoissonEmission.start(X, 3, np.random.default_rng(1)).rates
+    halves = 2 * rates - X.mean(axis=0)
+    assert all((np.abs(X - row).max(axis=1) < 1e-12).any() for row in halves)
+    gaussian = GaussianEmission.start(X, 3, np.random.default_rng(1))
+    np.testing.assert_allclose(gaussian.means, halves)
+    np.testing.assert_allclose(gaussian.covariances, [np.diag(X.var(axis=0))] * 3)
+    np.testing.assert_allclose(gaussian.floor, 1e-6 * X.var(axis=0))
+
+
+def test_a_seed_of_a_categorical_model_gives_one_fit():
+    X = np.random.default_rng(6).integers(0, 3, (30, 1))
+    one, same, other = (
+        CategoricalHMM(3, random_state=seed).fit(X).emissionprob_
+        for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(one, same)
+    assert not np.array_equal(one, other)
