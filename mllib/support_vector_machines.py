@@ -344,7 +344,7 @@ def kkt_residuals(alpha, b, K, y, C):
     xi = np.zeros(len(y)) if hard else hinge(m)
     mu = np.zeros(len(y)) if hard else C - alpha  # C = inf: mu has nothing to multiply
     return KKTResiduals(
-        primal=float(hinge(m).max()) if hard else 0.0,
+        primal=float(max_abs(hinge(m))) if hard else 0.0,
         box=float(max(0.0, -alpha.min(), alpha.max() - C)),
         balance=float(abs(alpha @ y)),
         margin=float(max_abs(alpha * (m - 1 + xi))),
@@ -760,7 +760,7 @@ def _newton(A, penalty, u, q, h, trace, max_iter):
         B = root[now, None] * A[now]
         H, gradient = B.T @ B + np.diag(penalty), penalty * u - (q * r) @ A
         diagonal = H.diagonal()
-        H[np.diag_indices(len(H))] += np.where(diagonal > 0, 1e-13 * diagonal, q.max())
+        H[np.diag_indices(len(H))] += np.where(diagonal > 0, 1e-13 * diagonal, max_abs(q))
         unit = 1 / np.sqrt(H.diagonal())
         _, step, failed = dposv(H * unit * unit[:, None], -unit * gradient)
         if failed:

@@ -1155,8 +1155,7 @@ def test_starts_of_emissions_are_rows_and_variances_of_the_data():
 def test_a_seed_of_a_categorical_model_gives_one_fit():
     X = np.random.default_rng(6).integers(0, 3, (30, 1))
     one, same, other = (
-        CategoricalHMM(3, random_state=seed).fit(X).emissionprob_
-        for seed in (1, 1, 2)
+        CategoricalHMM(3, random_state=seed).fit(X).emissionprob_ for seed in (1, 1, 2)
     )
     np.testing.assert_array_equal(one, same)
     assert not np.array_equal(one, other)

@@ -10,6 +10,7 @@ import pytest
 from scipy.optimize import minimize
 from uncompiled import uncompiled
 
+from mllib.core.errors import ConvergenceWarning
 from mllib.decision_theory import hinge
 from mllib.kernels import linear_kernel, polynomial_kernel, rbf_kernel
 from mllib.support_vector_machines import (
@@ -919,3 +920,28 @@ def test_the_hard_margin_listens_to_every_option():
     with pytest.raises(ValueError, match="by a hyperplane"):
         HardMarginSVM(multi_class="ovr").fit(apart, three)
     HardMarginSVM().fit(apart, three)
+
+
+def test_each_pair_of_separable_classes_has_its_margin():
+    X, y = np.array([[0.0, 0], [2, 0], [2, 8]]), np.arange(3)
+    model = HardMarginSVM().fit(X, y)
+    np.testing.assert_allclose(model.margin_, [1, np.sqrt(17), 4], rtol=1e-6)
+
+
+def test_a_hard_margin_takes_what_it_is_given():
+    homogeneous = HardMarginSVM("polynomial", ell=1.0, degree=2, coef0=0.0)
+    with pytest.raises(ValueError, match="separable"):  # (x^T z)^2 does not tell x from -x
+        homogeneous.fit([[1.0], [-1.0]], [0, 1])
+    X, y = np.random.default_rng(2).normal(size=(30, 8)), np.arange(30) % 2
+    X[:, 0] += 9 * y
+    with pytest.warns(ConvergenceWarning):
+        assert not HardMarginSVM(max_iter=31, tol=1e-12).fit(X, y).converged_
+    loose, tight = (HardMarginSVM(tol=tol).fit(X, y) for tol in (1e-1, 1e-9))
+    assert loose.gap_.max() > 100 * tight.gap_.max()
+
+
+def test_kinds_of_support_vectors_are_listed_in_the_order_of_the_rows():
+    m, y = np.array([0.5, -1, 0.2, -2, 1.0, 1.0]), np.ones(6)
+    alpha = np.array([1, 1, 1, 1, 0.5, 0.5])
+    kinds = support_vectors(alpha, m, y, 1.0)
+    assert [k.tolist() for k in kinds] == [[4, 5], [0, 2], [1, 3]]
