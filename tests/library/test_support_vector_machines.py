@@ -10,7 +10,6 @@ import pytest
 from scipy.optimize import minimize
 from uncompiled import uncompiled
 
-from mllib.core.errors import ConvergenceWarning
 from mllib.decision_theory import hinge
 from mllib.kernels import linear_kernel, polynomial_kernel, rbf_kernel
 from mllib.support_vector_machines import (
@@ -934,7 +933,7 @@ def test_a_hard_margin_takes_what_it_is_given():
         homogeneous.fit([[1.0], [-1.0]], [0, 1])
     X, y = np.random.default_rng(2).normal(size=(30, 8)), np.arange(30) % 2
     X[:, 0] += 9 * y
-    with pytest.warns(ConvergenceWarning):
+    with pytest.warns(UserWarning, match="max_iter=31"):
         assert not HardMarginSVM(max_iter=31, tol=1e-12).fit(X, y).converged_
     loose, tight = (HardMarginSVM(tol=tol).fit(X, y) for tol in (1e-1, 1e-9))
     assert loose.gap_.max() > 100 * tight.gap_.max()
