@@ -552,18 +552,18 @@ def fit_l1(X, y, lam, *, weights=None, w0=None, tol=1e-10, max_iter=200):
         p = sigmoid(X @ w)
         g = X.T @ (s * (p - y))
         residuals = _l1_residuals(w, g, lam)
-        done = (residuals <= tol * lam.max() + rounding).all()
+        done = (residuals <= tol * max_abs(lam) + rounding).all()
         if done or len(trace) > max_iter:
             break
         A = np.flatnonzero((w != 0) | (np.abs(g) >= lam))
         B = np.sqrt(s * p * (1 - p))[:, None] * X[:, A]
-        u = quadratic_l1(B.T @ B, g[A], w[A], lam[A], 1e-3 * residuals.max(), 200)
+        u = quadratic_l1(B.T @ B, g[A], w[A], lam[A], 1e-3 * max_abs(residuals), 200)
         step = np.zeros_like(w)
         step[A] = u - w[A]
         promised = g @ step + lam @ (np.abs(w + step) - np.abs(w))
         t, end = _halved(at, trace[-1], min(promised, 0.0))
         if t == 0:  # rounding hides what is left
-            done = (residuals <= 1e-6 * lam.max() + rounding).all()
+            done = (residuals <= 1e-6 * max_abs(lam) + rounding).all()
             break
         value, w = end
         trace.append(value)

@@ -857,3 +857,10 @@ def test_bins_of_a_tenth_are_the_default():
 def test_a_start_where_rounding_leaves_no_curvature_is_no_end(far):
     run = fit_irls(np.ones((4, 1)), [0, 1, 1, 1], w0=[far])
     assert (run.n_iter, run.converged) == (0, False)
+
+
+def test_without_separation_there_is_no_direction():
+    found = separation([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], [0, 1, 0])
+    assert found.kind == "overlap"
+    assert found.direction.tolist() == [0, 0]
+    assert not found.separated.any()
