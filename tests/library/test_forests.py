@@ -793,3 +793,35 @@ def test_stacking_fits_what_it_is_asked_for(sample, kind):
     default = kind(random_state=3).fit(X, y)
     assert [type(one).__name__[:4] for one in default.estimators_] == ["Deci", "KNei"]
     assert default.estimators_[1].n_neighbors == 5
+
+
+@pytest.mark.parametrize("kind", [StackingClassifier, StackingRegressor])
+def test_a_whole_weight_of_a_stacked_row_is_so_many_copies(sample, kind):
+    X, y = sample
+    weights = np.arange(50) % 4
+    copies = np.repeat(np.arange(50), weights)
+    halves = np.arange(50) < 20
+    parts = [(np.flatnonzero(a), np.flatnonzero(~a)) for a in (halves, ~halves)]
+    of_copies = [(np.flatnonzero(a), np.flatnonzero(~a)) for a in (halves[copies], ~halves[copies])]
+    model, top = (LogisticRegression(), LogisticRegression(lam=9.0))
+    if kind is StackingRegressor:
+        model, top = LinearRegression(), DecisionTreeRegressor(max_depth=3)
+    weighted = kind([model], top, cv=parts).fit(X, y, weights)
+    repeated = kind([model], top, cv=of_copies).fit(X[copies], y[copies])
+    plain = kind([model], top, cv=parts).fit(X, y)
+    ask = "predict_proba" if kind is StackingClassifier else "predict"
+    answers = [getattr(one, ask)(X) for one in (weighted, repeated, plain)]
+    np.testing.assert_allclose(answers[0], answers[1], rtol=1e-6)
+    assert not np.allclose(answers[0], answers[2])
+    left_out = out_of_fold(
+        model,
+        X[weights > 0],
+        y[weights > 0],
+        [
+            (np.flatnonzero(a), np.flatnonzero(~a))
+            for a in (halves[weights > 0], ~halves[weights > 0])
+        ],
+        weights[weights > 0].astype(float),
+    )
+    at_copies = out_of_fold(model, X[copies], y[copies], of_copies)
+    np.testing.assert_allclose(np.repeat(left_out, weights[weights > 0], axis=0), at_copies)
