@@ -822,7 +822,7 @@ def directional_derivative(gradient, z, u):
 _QUIET = np.errstate(over="ignore", invalid="ignore")
 
 
-def _objective(f, z, k, advice):
+def _objective(f, z, k=0, advice=""):
     value = _number(f, z, nan=True)
     if not np.isfinite(value):
         advice = advice if k > 0 else "start where f is finite"
@@ -927,7 +927,7 @@ def sgd(f, gradient, z0, n, *, eta, epochs=10, batch_size=1, sampling="uniform",
     step_size = eta if callable(eta) else lambda t: eta
     rng = random_generator(rng)
     everything, t, path = np.arange(n), 0, [z]
-    trace = [_objective(f, z, t, "")]
+    trace = [_objective(f, z)]
     norms = [np.linalg.norm(_slope(gradient(z, everything), z, t))]
     while len(path) <= epochs and norms[-1] > tol:
         if sampling == "uniform":
@@ -976,7 +976,7 @@ def backtracking(f, z, step, slope, *, shrink=0.5, share=1e-4):
             f"slope must be negative, got {slope:.3g}: the step does not lead downhill, raise "
             f"damping."
         )
-    start, t = _objective(f, z, 0, ""), 1.0
+    start, t = _objective(f, z), 1.0
     while (z + t * step != z).any():
         if _number(f, z + t * step) <= start + share * t * slope:
             return t

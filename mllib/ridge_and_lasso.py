@@ -667,9 +667,8 @@ def _homotopy(sums, mu_min, drop, most):
     d = len(sums.b)
     start = T = np.block([[sums.S, sums.b[:, None]], [sums.b, sums.c]])
     norms, active, s = np.diag(sums.S), np.zeros(d, dtype=bool), np.zeros(d)
-    floor = max(
-        mu_min, 8 * _EPS * np.sqrt(max_abs(norms) * sums.c)
-    )  # the rounding of a correlation
+    rounding = 8 * _EPS * np.sqrt(max_abs(norms) * sums.c)  # of a correlation
+    floor = max(mu_min, rounding)
     mu, lam, W, entered, done = np.inf, [], [], [], False
     while not done and len(lam) < most:
         free = ~active & (np.diag(T)[:d] > 1e-11 * norms)  # no combination of active columns

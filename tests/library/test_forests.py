@@ -813,15 +813,6 @@ def test_a_whole_weight_of_a_stacked_row_is_so_many_copies(sample, kind):
     answers = [getattr(one, ask)(X) for one in (weighted, repeated, plain)]
     np.testing.assert_allclose(answers[0], answers[1], rtol=1e-6)
     assert not np.allclose(answers[0], answers[2])
-    left_out = out_of_fold(
-        model,
-        X[weights > 0],
-        y[weights > 0],
-        [
-            (np.flatnonzero(a), np.flatnonzero(~a))
-            for a in (halves[weights > 0], ~halves[weights > 0])
-        ],
-        weights[weights > 0].astype(float),
-    )
+    left_out = out_of_fold(model, X, y, parts, weights)
     at_copies = out_of_fold(model, X[copies], y[copies], of_copies)
-    np.testing.assert_allclose(np.repeat(left_out, weights[weights > 0], axis=0), at_copies)
+    np.testing.assert_allclose(left_out[copies], at_copies)
