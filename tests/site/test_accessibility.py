@@ -114,6 +114,9 @@ LEFT = """() => window.expected.filter((part) => !window.reached.has(part))
 @some_pages
 def test_tab_reaches_everything_and_shows_where_it_is(new_tab, address, page, width):
     tab = loaded(new_tab, address, page, viewport={"width": width, "height": 900})
+    for figure in tab.locator("figure:has([data-player])").all():  # a film comes when it is near
+        figure.scroll_into_view_if_needed()
+        expect(figure.locator(".player-picture")).to_be_visible()
     tab.keyboard.press("Tab")  # boxes that scroll are then known
     count = tab.evaluate(NUMBERED)
     assert count >= 5
