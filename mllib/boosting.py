@@ -131,7 +131,7 @@ def best_cut(V, order, v):
     ``cut`` of them get the answer -sign, the others sign.
     """
     feature, cut, best = 0, 0, v.sum()  # the sum for the stump that answers +1 everywhere
-    slack = 1e-12 * np.abs(v).sum()
+    slack = 1e-12 * np.linalg.norm(v, 1)
     for j in range(len(V)):
         r = v.sum()
         for c in range(1, len(v)):

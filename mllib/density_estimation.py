@@ -252,7 +252,7 @@ def best_bandwidth(n, weights, means, variances):
     """
     w, M, v = _truth(weights, means, variances)
     _check_size(1.0, n)
-    wide = np.sqrt(max_abs(v) + max_abs(np.sum((M - w @ M) ** 2, axis=1)))
+    wide = np.sqrt(max_abs(v) + max_abs(cdist(M, [w @ M], "sqeuclidean")))
     narrow = np.sqrt(np.min(v))  # the narrowest part may decide
     grid = np.log(np.geomspace(narrow, wide, 200) * np.geomspace(1e-4, 10, 200))
 

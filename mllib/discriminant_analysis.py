@@ -115,19 +115,19 @@ class LabelledStatistics:
     def __add__(self, other):
         """Return the statistics of the rows of both; each class is put where it belongs."""
         classes, places = merge_labels(self.classes, other.classes)
-        first, second = (part.among(len(classes), at) for part, at in zip((self, other), places))
-        statistics = first.statistics + second.statistics
-        return LabelledStatistics(classes, first.rows + second.rows, statistics)
+        first, second = (part._among(len(classes), at) for part, at in zip((self, other), places))
+        rows, statistics = (a + b for a, b in zip(first, second))
+        return LabelledStatistics(classes, rows, statistics)
 
-    def among(self, K, places):
-        """Return the statistics as those of K classes, of which these have the given places."""
+    def _among(self, K, places):
+        """Return rows and statistics as of K classes, of which these have the given places."""
         counts, means, S = (getattr(self.statistics, f) for f in ("counts", "means", "scatters"))
         wide = ClassStatistics(
             in_places(counts, places, K),
             in_places(means, places, K),
             S if S.ndim == 2 else in_places(S, places, K),
         )
-        return LabelledStatistics(self.classes, in_places(self.rows, places, K), wide)
+        return in_places(self.rows, places, K), wide
 
 
 class GaussianClasses(NamedTuple):

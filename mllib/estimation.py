@@ -22,7 +22,7 @@ from mllib.core.arrays import (
     check_vector,
 )
 from mllib.core.errors import convergence_warning
-from mllib.core.numerics import log_density_from_cholesky, max_abs
+from mllib.core.numerics import column_scale, log_density_from_cholesky, max_abs
 from mllib.core.parallel import map_over
 from mllib.core.scalars import (
     check_count,
@@ -335,9 +335,8 @@ def multivariate_gaussian_mle(X):
     n, d = X.shape
     mean = X.mean(axis=0)
     C = X - mean
-    constant = np.ptp(X, axis=0) == 0
-    scaled = C / np.where(constant, 1, np.abs(C).max(axis=0))
-    rank = np.linalg.matrix_rank(np.where(constant, 0, scaled))
+    C[:, np.ptp(X, axis=0) == 0] = 0
+    rank = np.linalg.matrix_rank(C / column_scale(C))
     if rank < d:
         raise ValueError(
             f"X must have linearly independent columns after centring, so at least {d + 1} rows: "

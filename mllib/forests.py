@@ -473,8 +473,8 @@ def gini_importance(forest, d):
 
     Book: forests-gini-importance. Breiman et al. (1984), section 5.3.4.
     """
-    total = np.sum([importances(tree, d) for tree in forest.trees], axis=0)
-    return total / total.sum() if total.sum() > 0 else total
+    total = sum(importances(tree, d) for tree in forest.trees)
+    return total / total.sum() if total.any() else total
 
 
 def permutation_importance(forest, X, y, rng, *, repeats=1):

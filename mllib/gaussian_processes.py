@@ -185,7 +185,7 @@ def _cholesky(C):
     pivots = np.square(factor.diagonal())
     if info == 0 and pivots.min() > 4 * np.finfo(float).eps * max_abs(C.diagonal()):
         return factor.T, 0.0
-    least = 1e-14 * float(np.mean(C.diagonal()))  # C is singular to rounding
+    least = 1e-14 * np.trace(C) / len(C)  # C is singular to rounding
     L, more = cholesky_with_jitter(C + least * np.eye(len(C)), "K + noise I")
     return L, least + more
 

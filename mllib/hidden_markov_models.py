@@ -361,7 +361,7 @@ def _spread_rows(X, K, rng):
     scale = np.where(variance > 0, np.sqrt(variance), np.inf)
     while len(chosen) < K:
         D = squared_distances(X / scale, np.array(chosen) / scale).min(axis=1)
-        p = D / D.sum() if D.sum() > 0 else None
+        p = D / D.sum() if D.any() else None
         chosen.append(X[rng.choice(len(X), p=p)])
     return np.array(chosen)
 
@@ -1317,6 +1317,6 @@ def _symbols(X, categories):
         place = np.minimum(np.searchsorted(known, X[:, 0]), len(known) - 1)
         return np.where(known[place] == X[:, 0], order[place], -1)
     _, code = np.unique(np.concatenate([categories, X]), axis=0, return_inverse=True)
-    table = np.full(code.max() + 1, -1)
+    table = np.full(len(code), -1)
     table[code[: len(categories)]] = np.arange(len(categories))
     return table[code[len(categories) :]]

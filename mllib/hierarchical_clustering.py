@@ -7,6 +7,7 @@ Chapter: Unsupervised learning, *Hierarchical clustering*. Main references: Lanc
 from typing import NamedTuple
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from mllib.core.arrays import check_array, check_size, check_square
 from mllib.core.compiled import compiled
@@ -475,8 +476,8 @@ def _halves(X, exact_up_to):
     """Return 0 or 1 for each row: the two parts of a cluster."""
     if len(X) <= exact_up_to:
         return best_partition(X, 2).labels
-    one = X[np.argmax(np.sum((X - X.mean(axis=0)) ** 2, axis=1))]
-    other = X[np.argmax(np.sum((X - one) ** 2, axis=1))]
+    one = X[np.argmax(cdist(X, [X.mean(axis=0)], "sqeuclidean"))]
+    other = X[np.argmax(cdist(X, [one], "sqeuclidean"))]
     return k_means(X, np.array([one, other])).labels
 
 

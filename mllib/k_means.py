@@ -189,7 +189,7 @@ def _nearest_in_blocks(XT, centres, labels, distances):
 
 def _by_product(X, centres, labels, distances):
     """Do as ``nearest_centres`` with ||x||^2 - 2 x^T mu + ||mu||^2, and settle what is close."""
-    origin = centres.mean(axis=0)
+    origin = centres[0]  # any point among them saves digits
     M = centres - origin
     squares = np.einsum("kj,kj->k", M, M)
     for first in range(0, len(X), 4 * _BLOCK):
@@ -704,7 +704,7 @@ def best_partition_on_line(x, K):
     best = np.full((K + 1, len(x) + 1), np.inf)
     best[0, 0] = 0.0
     first = np.zeros((K + 1, len(x) + 1), dtype=np.int64)
-    split_line(x[order] - x.mean(), best, first)
+    split_line(x[order] - np.median(x), best, first)
     labels, end = np.empty(len(x), dtype=np.int64), len(x)
     for k in range(K, 0, -1):
         labels[order[first[k, end] : end]] = k - 1
@@ -770,10 +770,10 @@ def adjusted_rand_index(a, b):
     >>> adjusted_rand_index([0, 0, 1, 1], [5, 5, 3, 3])
     1.0
     """
-    a, b = (np.unique(labels, return_inverse=True)[1].ravel() for labels in (a, b))
+    (_, a), (kinds, b) = (np.unique(np.ravel(c), return_inverse=True) for c in (a, b))
     if len(a) != len(b) or len(a) < 2:
         raise ValueError(f"a and b must have one length of at least 2, got {len(a)} and {len(b)}.")
-    table = np.bincount(a * (b.max() + 1) + b)
+    table = np.bincount(a * len(kinds) + b)
     N, A, B = (int((c * (c - 1) // 2).sum()) for c in (table, np.bincount(a), np.bincount(b)))
     expected = A * B / comb(len(a), 2)
     most = (A + B) / 2

@@ -20,7 +20,7 @@ from mllib.core.arrays import (
 from mllib.core.compiled import compiled
 from mllib.core.errors import convergence_warning
 from mllib.core.estimators import Classifier, begin_fit, check_features
-from mllib.core.numerics import log_normalise, log_sum_exp, max_abs
+from mllib.core.numerics import column_scale, log_normalise, log_sum_exp, max_abs
 from mllib.core.scalars import check_choice, check_rng, check_scalar
 
 __all__ = [
@@ -271,8 +271,7 @@ def _separate(Z):
     from scipy.optimize import linprog
     from scipy.sparse import block_array, csr_array, eye_array
 
-    (n, d), size = Z.shape, np.abs(Z).max(axis=0)
-    size = np.where(size > 0, size, 1.0)
+    (n, d), size = Z.shape, column_scale(Z)
     answer = linprog(
         np.r_[np.zeros(d), -np.ones(n)],
         A_ub=block_array([[csr_array(-Z / size), eye_array(n)]]),
@@ -842,8 +841,8 @@ def _lbfgs(X, Y, s, lam, tol, max_iter, memory=10):
         W, (f, R), old, n_iter = W + t * step, end, G, n_iter + 1
         G = X.T @ R + lam[:, None] * W
         change, turn = t * step, G - old
-        if (change * turn).sum() > 0:
-            pairs = [*pairs[1 - memory :], (change, turn, (change * turn).sum())]
+        if (product := np.vdot(change, turn)) > 0:
+            pairs = [*pairs[1 - memory :], (change, turn, product)]
     return W, n_iter, bool(done), -slope / 2 / max(f, 1e-300)
 
 
@@ -899,7 +898,7 @@ def _step_proves_overlap(A, W, Y, s):
     P, (d, K) = softmax(A @ W), W.shape
     g = A.T @ (s[:, None] * (Y - P))
     T = A @ _scaled_solve(softmax_hessian(W, A, s), g.T.ravel()).reshape(K, d).T
-    return np.where(Y == 1, 0.0, T - (P * T).sum(axis=1)[:, None]).min() > -0.9
+    return np.where(Y == 1, 0.0, T - np.einsum("ij,ij->i", P, T)[:, None]).min() > -0.9
 
 
 # Estimators ----------------------------------------------------------------------------------

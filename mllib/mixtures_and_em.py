@@ -639,7 +639,7 @@ def _admitted(params, covariance_type, floor):
     pi, _, Sigma = params
     N = pi if covariance_type == "tied" else np.ones(len(pi))
     nearest = _covariances(N[:, None, None] * Sigma, N, covariance_type, floor, None)
-    rounding = 1e-12 * np.abs(Sigma).max(axis=(1, 2), keepdims=True)
+    rounding = 1e-12 * np.linalg.norm(Sigma, axis=(1, 2), keepdims=True)
     if (np.abs(nearest - Sigma) <= rounding).all():
         return params
     return params._replace(covariances=nearest)
@@ -769,21 +769,18 @@ def stepwise_em(chunks, start, *, kappa=0.7, covariance_type="full", floor=None,
     for t, X in enumerate(chunks, start=1):
         new = centred_statistics(X, params)
         trace.append(new.log_likelihood / new.n_samples)
-        new, eta = _times(new, 1 / new.n_samples), (t + 1.0) ** -kappa
-        total = new if total is None else _times(total, 1 - eta) + _times(new, eta)
+        mean, eta = _times(new.moments, 1 / new.n_samples), (t + 1.0) ** -kappa
+        total = mean if total is None else _times(total, 1 - eta) + _times(mean, eta)
         if t > warm_up:
-            options = {"covariance_type": covariance_type, "floor": floor}
-            params = m_step_from_statistics(total, previous=params, **options)
+            params = _assemble(total, params, covariance_type, floor, None)
     if not trace:
         raise ValueError("chunks must hold at least one chunk of rows.")
     return params, np.array(trace)
 
 
-def _times(statistics, c):
-    """Return the statistics of rows that count c times as much."""
-    N, mu, S = vars(statistics.moments).values()
-    moments = ClassStatistics(c * N, mu, c * S)
-    return CentredStatistics(moments, c * statistics.log_likelihood, c * statistics.n_samples)
+def _times(moments, c):
+    """Return the moments of rows that count c times as much."""
+    return ClassStatistics(c * moments.counts, moments.means, c * moments.scatters)
 
 
 # Functions: starts ------------------------------------------------------------------------------
@@ -991,7 +988,8 @@ class GaussianMixture(DensityEstimator):
         starts = self._starts(X, labels, np.ones(len(X)) if s is None else s, rng, own)
         limits = {"prior": self.covariance_prior, "max_iter": self.max_iter, "tol": self.tol}
         run = partial(_fit, partial(_statistics, X, labels=labels, s=s), **own, **limits)
-        fits, n = map_over(run, starts, self.workers), len(X) if s is None else float(s.sum())
+        fits = map_over(run, starts, self.workers)
+        n = len(X) if s is None else float(s.sum())
         enough = max(fit.trace[-1] for fit in fits) - self.tol * n
         fit = next(fit for fit in fits if fit.trace[-1] >= enough)
         _warn_if_unfinished(fit, self.max_iter, self.tol, n, "GaussianMixture")

@@ -688,7 +688,7 @@ def _linear_fit(X, y, lam, intercept):
     X, y = _check_regression(X, y)
     U, s = _directions(X, lam, intercept)
     if intercept:
-        y = y - y.mean()  # the intercept fits it, and y - H y would lose digits to it
+        y = y - y[0]  # the intercept fits it, and y - H y would lose digits to it
     return _residuals_and_leverages(U, _factors(s, lam), y)
 
 

@@ -503,7 +503,7 @@ def n_parameters(n_values, n_classes):
 def _observed(x):
     """Return the sorted distinct values; whole numbers close together are counted, not sorted."""
     low = x.min()
-    if x.max() - low <= len(x) and (np.floor(x) == x).all():
+    if np.ptp(x) <= len(x) and (np.floor(x) == x).all():
         return low + np.flatnonzero(np.bincount((x - low).astype(np.int64)))
     return np.unique(x)
 

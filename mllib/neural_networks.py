@@ -20,7 +20,7 @@ from mllib.core.arrays import (
 )
 from mllib.core.errors import convergence_warning
 from mllib.core.estimators import Classifier, Regressor, begin_fit, check_features
-from mllib.core.numerics import log_sum_exp
+from mllib.core.numerics import log_sum_exp, max_abs
 from mllib.core.scalars import check_choice, check_rng, check_scalar, random_generator
 from mllib.logistic_regression import sigmoid, softmax
 
@@ -709,7 +709,7 @@ class MLPClassifier(_MLP, Classifier):
         begin_fit(self, X)
         name, factors = type(self).__name__, self.class_weight
         X, classes, index, s, _ = check_weighted_X_y(X, y, sample_weight, factors, name)
-        s = np.ones(len(X)) if s is None else s / s.max()
+        s = np.ones(len(X)) if s is None else s / max_abs(s)
         Y = (index[:, None] == np.arange(len(classes))).astype(float)
         binary = len(classes) == 2
         self._train(X, Y[:, 1:] if binary else Y, s, "sigmoid" if binary else "softmax")
@@ -749,7 +749,7 @@ class MLPRegressor(_MLP, Regressor):
         X, y = check_array(X), check_targets(y, "MLPRegressor")
         check_target_length(X, y)
         s = check_sample_weight(sample_weight, len(X), ones=True)
-        X, y, s = X[s > 0], y[s > 0], s[s > 0] / s.max()
+        X, y, s = X[s > 0], y[s > 0], s[s > 0] / max_abs(s)
         mean, scale = _mean_and_scale(y[:, None], s)
         self._train(X, (y[:, None] - mean) / scale, s, "identity")
         W, b = self.net_[-1]

@@ -12,6 +12,7 @@ import numpy as np
 
 from mllib.concentration import hoeffding_bound, hoeffding_radius, hoeffding_sample_size
 from mllib.core.arrays import check_array, check_vector
+from mllib.core.numerics import column_scale
 from mllib.core.scalars import check_count, check_probability, check_scalar
 from mllib.decision_theory import add_intercept, zero_one
 
@@ -233,8 +234,8 @@ def linear_dichotomies(X, *, intercept=True):
     n = len(X)
     if n > 16:
         raise ValueError(f"X must have at most 16 rows, got {n}: 2^n labellings are tried.")
-    X = X - X.mean(axis=0) if intercept else X  # the offset takes it up
-    X = X / np.maximum(np.abs(X).max(axis=0), np.finfo(float).tiny)  # the unit does not matter
+    X = X - X[0] if intercept else X  # the offset takes it up
+    X = X / column_scale(X)  # the unit does not matter
     Z = add_intercept(X) if intercept else X
 
     def is_made(t):

@@ -21,6 +21,7 @@ from mllib.core.arrays import (
 from mllib.core.compiled import compiled
 from mllib.core.errors import convergence_warning
 from mllib.core.estimators import Classifier, begin_fit, check_features, check_fitted
+from mllib.core.numerics import column_scale
 from mllib.core.scalars import check_choice, check_rng, check_scalar, random_generator
 from mllib.decision_theory import add_intercept
 
@@ -372,8 +373,7 @@ def separating_weights(X, y):
     from scipy.optimize import linprog
 
     X, y = _check_sample(X, y)
-    size = np.abs(X).max(axis=0)
-    size = np.where(size > 0, size, 1.0)
+    size = column_scale(X)
     A = y[:, None] * (X / size)
     answer = linprog(np.zeros(A.shape[1]), A_ub=-A, b_ub=-np.ones(len(A)), bounds=(None, None))
     if answer.status == 2:  # no w fulfils the inequalities

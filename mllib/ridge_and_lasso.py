@@ -139,7 +139,7 @@ def centre(X, y):
     """
     X, y = _sample(X, y)
     Z, x_mean = centred_columns(X)
-    y_mean = float(y[0] if y.min() == y.max() else y.mean())
+    y_mean = float(y[0] if np.ptp(y) == 0 else y.mean())
     return Centred(Z, y - y_mean, x_mean, y_mean)
 
 
@@ -250,7 +250,7 @@ def _ridge_stack(X, Y, lam):
     A = Xt @ X if d <= n else X @ Xt  # (X^T X + lam I)^{-1} X^T = X^T (X X^T + lam I)^{-1}
     b = Xt @ Y[..., None] if d <= n else Y[..., None]
     diagonal = np.einsum("rii->ri", A)  # a view
-    lost = lam <= 1e-6 * diagonal.sum(axis=1)
+    lost = lam <= 1e-6 * np.trace(A, axis1=1, axis2=2)
     diagonal += lam
     A[lost], diagonal[lost] = 0.0, 1.0
     u = np.linalg.solve(A, b)
@@ -280,9 +280,9 @@ def augment(X, y, lam):
     return np.vstack([X, np.sqrt(lam) * np.eye(d)]), np.append(y, np.zeros(d))
 
 
-def _filter(s, lam, size):
+def _filter(s, lam, shape):
     """Return s / (s^2 + lam) without squaring s; 0 for singular values that are rounded zeros."""
-    kept = s > _EPS * size * max_abs(s)
+    kept = s > _EPS * max(shape) * max_abs(s)
     with np.errstate(over="ignore", divide="ignore"):
         return np.where(kept, 1 / (s + lam / np.where(kept, s, 1.0)), 0.0)
 
@@ -315,7 +315,7 @@ def ridge_svd(X, y, lam):
         raise ValueError(f"lam must not be negative, its smallest value is {penalties.min():.3g}.")
     U, s, Vt = svd(X, full_matrices=False)
     a = U.T @ y
-    W = np.array([(_filter(s, each, max(X.shape)) * a) @ Vt for each in penalties])
+    W = np.array([(_filter(s, each, X.shape) * a) @ Vt for each in penalties])
     return W[0] if np.ndim(lam) == 0 else W
 
 
@@ -343,7 +343,7 @@ def shrinkage_factors(X, lam):
     X = check_array(X)
     _penalty(lam)
     s = svd(X, compute_uv=False)
-    return s * _filter(s, lam, max(X.shape))
+    return s * _filter(s, lam, X.shape)
 
 
 def bias_variance(X, w_star, lam, sigma2):
@@ -374,7 +374,7 @@ def bias_variance(X, w_star, lam, sigma2):
     _penalty(lam)
     check_scalar(sigma2, "sigma2", low=0)
     _, s, Vt = svd(X, full_matrices=False)
-    f = _filter(s, lam, max(X.shape))
+    f = _filter(s, lam, X.shape)
     bias = -(w_star - (s * f * (Vt @ w_star)) @ Vt)  # lam A^{-1} = I - A^{-1} X^T X
     return RidgeMoments(
         bias, sigma2 * (Vt.T * f**2) @ Vt, float(bias @ bias), float(sigma2 * np.sum(f**2))

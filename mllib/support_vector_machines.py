@@ -362,7 +362,7 @@ def _up_low(alpha, y, C, tol=0.0):
 
 
 def _rounding(alpha, C):
-    return 1e-8 * np.minimum(C, max(alpha.max(), 0.0))
+    return 1e-8 * np.minimum(C, max_abs(alpha))
 
 
 def _bracket(alpha, F, y, C, tol=0.0):
@@ -635,7 +635,7 @@ class _KernelRows:
         self.owner, self.fetched = np.full(size, -1), 0
         self.gaussian = getattr(kernel, "func", None) is rbf_kernel
         if self.gaussian:
-            self.Z = (X - X.mean(axis=0)) / kernel.keywords["ell"]
+            self.Z = (X - X[0]) / kernel.keywords["ell"]
             self.h, self.diagonal = 0.5 * np.einsum("ij,ij->i", self.Z, self.Z), np.ones(n)
         else:
             self.diagonal = kernel_diagonal(kernel, X)
@@ -978,7 +978,7 @@ class SVC(_MarginClassifier):
         C = np.full(len(X), C) if s is None else C * s
         problems = self._problems(index, len(classes))
         self._kernel = chosen_kernel(self, X, s)
-        self._centre = X.mean(axis=0) if linear else None  # moves b alone, and saves digits
+        self._centre = X[0] if linear else None  # moves b alone, and saves digits
         rows = _KernelRows(X - self._centre if linear else X, self._kernel)
         beta, runs = np.zeros((len(problems), len(X))), []
         for m, (who, signs) in enumerate(problems):
@@ -1066,7 +1066,7 @@ class HardMarginSVM(SVC):
         if isinstance(self.kernel, str) and self.kernel == "linear":
             A, classes, index = check_X_y(X, y, type(self).__name__)
             for who, signs in self._problems(index, len(classes)):
-                Z = add_intercept(A[who] - A[who].mean(axis=0))
+                Z = add_intercept(A[who] - A[who[0]])
                 if separating_weights(Z, signs) is None:
                     raise _not_separable("by a hyperplane")
         super().fit(X, y)

@@ -793,7 +793,7 @@ def importances(tree, d):
     gains = cost[t] - cost[tree.left[t]] - cost[tree.right[t]]
     gains = np.where(gains > _SLACK * cost[0], gains, 0)  # less is rounding
     total = np.bincount(tree.feature[t], gains, minlength=d)
-    return total / total.sum() if total.sum() > 0 else total
+    return total / total.sum() if total.any() else total
 
 
 # Pruning -------------------------------------------------------------------------------------

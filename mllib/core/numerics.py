@@ -7,6 +7,7 @@ from scipy.special import rel_entr
 __all__ = [
     "centred_columns",
     "cholesky_with_jitter",
+    "column_scale",
     "divergence_terms",
     "log_density_from_cholesky",
     "log_normalise",
@@ -25,6 +26,16 @@ def max_abs(*arrays):
     (3.0, 2.5)
     """
     return np.max([np.abs(a).max(initial=0) for a in arrays])
+
+
+def column_scale(X):
+    """Return the largest absolute value in each column of X, 1 for a column of zeros.
+
+    >>> column_scale([[1.0, 0.0], [-4.0, 0.0]]).tolist()
+    [4.0, 1.0]
+    """
+    size = np.abs(X).max(axis=0)
+    return np.where(size > 0, size, 1.0)
 
 
 def safe_log(p):

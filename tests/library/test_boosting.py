@@ -874,3 +874,11 @@ def test_a_committee_tells_every_round():
     assert not np.array_equal(deep.committee_.error, run.error)
     share = mean_loss("squared", np.array([0.0, 2.0]), np.zeros(2), np.array([3.0, 1.0]))
     assert share == 0.5
+
+
+def test_stages_answer_with_the_best_class():
+    X, y = load_iris(return_X_y=True)
+    model = GradientBoostingClassifier(n_estimators=3).fit(X, y + 5)
+    stages = list(model.staged_predict(X))
+    np.testing.assert_array_equal(stages[-1], model.predict(X))
+    assert [np.mean(stage == y + 5) > 0.9 for stage in stages] == [True] * 3

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.integrate import quad
+from scipy.optimize import minimize
 
+import mllib.estimation as module
 from mllib.estimation import (
     Dirichlet,
     Gaussian,
@@ -592,3 +594,13 @@ def test_a_numerical_search_counts_its_steps():
     found = map_estimate(normal, np.array([1.0, 2.0, 6.0]), lambda m: 0.0, [1.0])
     assert found.theta == pytest.approx([3.0])
     assert 1 <= found.n_iter <= 20
+
+
+def test_the_steps_of_a_search_are_those_of_its_minimiser(monkeypatch):
+    runs = []
+    monkeypatch.setattr(
+        module, "minimize", lambda *a, **b: runs.append(minimize(*a, **b)) or runs[-1]
+    )
+    found = map_estimate(coin, [1, 0, 0], lambda p: 0.0, [0.9], bounds=[(0.01, 0.99)])
+    assert found.theta == pytest.approx([1 / 3])
+    assert found.n_iter == runs[0].nit > 0

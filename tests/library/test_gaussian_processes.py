@@ -141,7 +141,7 @@ def test_far_from_the_data_the_prior_returns():
 
 def test_jitter_is_reported_and_is_not_noise():
     fit = gp_fit(np.ones((3, 3)), [2.0, 2.0, 2.0], 0.0)
-    assert 0 < fit.jitter < 1e-12
+    assert fit.jitter == pytest.approx((fit.L @ fit.L.T)[2, 2] - 1, rel=0.01) == 1e-14
     assert fit.noise == 0
     assert gp_predict(fit, np.ones((3, 1)), [1.0]).mean[0] == pytest.approx(2.0)
     assert gp_fit(np.ones((3, 3)), [2.0, 2.0, 2.0], 0.5).jitter == 0

@@ -1159,3 +1159,11 @@ def test_a_seed_of_a_categorical_model_gives_one_fit():
     )
     np.testing.assert_array_equal(one, same)
     assert not np.array_equal(one, other)
+
+
+def test_poisson_rates_start_half_way_to_the_mean():
+    start = hmm.PoissonEmission.start(np.array([[4.0], [4.0], [4.0]]), 2, np.random.default_rng(0))
+    assert start.rates.tolist() == [[4.0], [4.0]]
+    X = np.array([[1.0, 0.0], [2.0, 5.0], [9.0, 1.0]])
+    (one,) = hmm.PoissonEmission.start(X, 1, np.random.default_rng(0)).rates
+    assert (2 * one - [4.0, 2.0]).tolist() in X.tolist()

@@ -846,3 +846,21 @@ def test_what_products_cannot_tell_apart_is_settled_by_the_differences(rng):
     assert 0 < expected.sum() < 400
     np.testing.assert_array_equal(labels, expected)
     np.testing.assert_array_equal(distances, near)
+
+
+def test_a_compiled_sum_of_deviations_counts_each_row_by_its_weight():
+    counts, sums = np.array([1.0, 0.0]), np.zeros((2, 1))
+    X, weights, labels = (
+        np.array([[3.0], [5.0], [8.0]]),
+        np.array([2.0, 1.0, 4.0]),
+        np.array([0, 0, 1]),
+    )
+    module.add_deviations(X, weights, labels, np.array([[1.0], [7.0]]), counts, sums)
+    assert (counts.tolist(), sums.ravel().tolist()) == ([4.0, 4.0], [8.0, 4.0])
+
+
+def test_a_run_that_ends_by_its_tolerance_counts_its_steps(rng):
+    X = rng.standard_normal((60, 2))
+    run = k_means(X, X[:4], tol=0.05)
+    assert run.converged
+    assert run.n_iter == len(run.trace) - 1 < k_means(X, X[:4]).n_iter

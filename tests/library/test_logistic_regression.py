@@ -14,6 +14,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.metrics import roc_curve as their_roc
 from uncompiled import uncompiled
 
+import mllib.logistic_regression as module
 from mllib.course.datasets import breast_cancer, digits, iris, spector
 from mllib.decision_theory import Standardizer, add_intercept, one_hot
 from mllib.linear_algebra import numeric_gradient, numeric_jacobian
@@ -864,3 +865,30 @@ def test_without_separation_there_is_no_direction():
     assert found.kind == "overlap"
     assert found.direction.tolist() == [0, 0]
     assert not found.separated.any()
+
+
+def test_losses_and_residuals_of_large_scores_are_exact():
+    A, Y = (
+        np.array([[1e4, 0.0, -1e4], [0.0, -1e4, 1e4]]),
+        np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 1.0]]),
+    )
+    loss, R = module._losses(A, Y, np.array([2.0, 1.0]))
+    assert (loss, R.tolist()) == (4e4, [[2.0, 0.0, -2.0], [0.0, 0.0, 0.0]])
+
+
+def test_the_gap_of_a_softmax_fit_is_half_the_decrement_of_newton():
+    X, Y = add_intercept(np.arange(6.0)[:, None]), np.eye(3)[[0, 1, 0, 2, 1, 2]]
+    run = fit_softmax(X, Y, lam=1.0, max_iter=1)
+    G = softmax_gradient(run.W, X, Y) + run.W
+    H = softmax_hessian(run.W, X) + np.eye(6)
+    g = G.T.ravel()
+    assert run.gap == pytest.approx(g @ np.linalg.solve(H, g) / 2, rel=1e-6)
+    assert not run.converged
+
+
+def test_a_reduction_trains_copies_of_the_model_it_is_given():
+    X, y = np.array([[0.0, 0.0], [0.0, 4.0], [4.0, 0.0]]), [0, 1, 2]
+    for kind in (OneVsRest, OneVsOne):
+        given = LogisticRegression(lam=3.0)
+        assert [model.lam for model in kind(given).fit(X, y).estimators_] == [3.0] * 3
+        assert not hasattr(given, "coef_")

@@ -328,6 +328,17 @@ def test_chunks_give_the_same_fit_also_in_processes_of_any_map(X, theta):
     np.testing.assert_allclose(whole.trace, parts.trace, rtol=1e-12)
     np.testing.assert_allclose(whole.params.covariances, parts.params.covariances, rtol=1e-8)
     np.testing.assert_array_equal(parts.trace, mapped.trace)
+    idle = [(X[:9], None, np.zeros(9)), *((chunk, None, np.ones(len(chunk))) for chunk in chunks)]
+    with_idle = em_over_chunks(idle, theta, max_iter=500)
+    np.testing.assert_allclose(with_idle.trace, whole.trace, rtol=1e-12)
+    np.testing.assert_allclose(with_idle.params.means, whole.params.means, rtol=1e-8)
+
+
+def test_summed_statistics_leave_a_component_without_points_where_it_was(X, theta):
+    gone = theta._replace(weights=np.array([0.0, 0.4, 0.6]))
+    params = m_step_from_statistics(centred_statistics(X, gone), previous=gone)
+    np.testing.assert_array_equal(params.means[0], theta.means[0])
+    np.testing.assert_array_equal(params.covariances[0], theta.covariances[0])
 
 
 def test_statistics_keep_their_digits_far_from_the_origin(X, theta):
@@ -420,6 +431,13 @@ def test_every_start_is_drawn_anew(init, rng):
     assert len(firsts) > 2
 
 
+def test_a_random_start_has_the_rows_that_the_generator_draws(X):
+    rows = np.random.default_rng(1).choice(len(X), size=3, replace=False)
+    start = random_start(X, 3, np.random.default_rng(1))
+    np.testing.assert_array_equal(start.means, X[rows])
+    np.testing.assert_allclose(start.covariances, [np.cov(X.T, bias=True)] * 3)
+
+
 def test_a_start_gives_small_clusters_the_pooled_covariance(rng):
     X = np.concatenate([rng.standard_normal((30, 2)), [[50.0, 50.0]]])
     labels = np.repeat([0, 1], [30, 1])
@@ -466,6 +484,10 @@ def test_estimator_agrees_with_the_functions(X, family):
     assert model.converged_
     assert model.trace_[-1] == pytest.approx(log_likelihood(X, model.params_), rel=1e-11)
     assert model.lower_bound_ == model.trace_[-1] / len(X)
+    twice = GaussianMixture(3, covariance_type=family, random_state=0).fit(
+        X, sample_weight=[2] * 200
+    )
+    assert twice.lower_bound_ == twice.trace_[-1] / 400
     R = responsibilities(X, model.params_)
     np.testing.assert_allclose(model.predict_proba(X), R, atol=1e-10)
     np.testing.assert_array_equal(model.predict(X), R.argmax(axis=1))

@@ -492,3 +492,20 @@ def test_a_variance_of_nothing_becomes_a_billionth_of_that_of_all_classes():
     X = np.array([[1.0], [1.0], [4.0], [6.0], [2.0], [3.0]])
     moments = class_moments(X, [0, 0, 1, 1, 2, 2], 3)
     assert_allclose(class_variances(moments)[0], 1e-9 * X.var(), rtol=1e-9)
+
+
+def test_chunks_of_several_kinds_add_up_in_the_order_of_the_kinds():
+    rng, y = np.random.default_rng(3), np.arange(90) % 3
+    X = np.c_[rng.standard_normal(90), rng.integers(0, 3, 90), rng.integers(0, 2, 90)]
+    chunks = [(X[a : a + 30], y[a : a + 30]) for a in (0, 30, 60)]
+    model = MixedNB(["gaussian", "categorical", "bernoulli"], var_floor=1.0)
+    parts = model.fit_chunks(chunks).predict_proba(X)
+    assert_allclose(parts, model.fit(X, y).predict_proba(X), rtol=1e-12)
+
+
+def test_the_floor_of_mixed_features_is_that_of_their_gaussian_ones():
+    X, y = np.random.default_rng(3).standard_normal((30, 1)), np.arange(30) % 3
+    X += 3 * y[:, None]
+    mixed = MixedNB(["gaussian"], var_floor=1.0).fit(X, y).predict_proba(X)
+    assert_allclose(mixed, GaussianNB(var_floor=1.0).fit(X, y).predict_proba(X))
+    assert np.max(abs(mixed - GaussianNB().fit(X, y).predict_proba(X))) > 0.01

@@ -152,6 +152,8 @@ def test_outputs_are_stable_and_match_their_formulas():
     p, q = np.exp(Z) / np.exp(Z).sum(), 1 / (1 + np.exp(-Z))
     assert np.allclose(OUTPUTS["softmax"].mean(Z), p)
     assert OUTPUTS["softmax"].loss(Z, Y)[0] == pytest.approx(-np.log(p[0, 1]))
+    shared = np.array([[0.5, 0.25, 0.25]])
+    assert OUTPUTS["softmax"].loss(Z, shared)[0] == pytest.approx(-np.sum(shared * np.log(p)))
     binary = -np.sum(Y * np.log(q) + (1 - Y) * np.log(1 - q))
     assert OUTPUTS["sigmoid"].loss(Z, Y)[0] == pytest.approx(binary)
     assert OUTPUTS["identity"].loss(Z, Y)[0] == 0.5 * (4 + 4 + 0.25)

@@ -390,6 +390,7 @@ def test_solve_qp_warns_when_it_runs_out_of_steps():
     with pytest.warns(Warning, match=r"solve_qp stopped after 1 steps.*tolerance") as caught:
         run = solve_qp(np.eye(2), [-3, -2], [[1, 1], [-1, 0], [0, 1]], [1, 0, 0.2], max_iter=1)
     assert not run.converged
+    assert f" a scaled residual of {run.trace[-1]:.3g} " in str(caught[0].message)
     assert caught[0].category.__name__ == ConvergenceWarning.__name__
 
 

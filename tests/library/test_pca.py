@@ -732,3 +732,17 @@ def test_factor_analysis_stops_by_its_tolerance_and_limit():
     np.testing.assert_allclose(default.mean, Z.mean(axis=0))
     model = default.loadings @ default.loadings.T + np.diag(default.noise)
     np.testing.assert_allclose(np.diag(model), Z.var(axis=0), rtol=1e-4)  # at every maximum
+
+
+def test_unknown_ways_to_start_are_refused():
+    with pytest.raises(ValueError, match="method must be one of"):
+        PCA(method="power").fit(np.eye(3))
+    with pytest.raises(ValueError, match="n_init"):
+        spectral_clustering(np.ones((4, 4)), 2, np.random.default_rng(0), n_init=0)
+
+
+def test_a_linear_kernel_keeps_its_digits_far_from_the_origin():
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    far = KernelPCA(2).fit(X + 1e7)
+    truth = np.linalg.eigvalsh(np.cov(X.T, bias=True))[::-1]
+    np.testing.assert_allclose(far.explained_variance_, truth, rtol=1e-7)

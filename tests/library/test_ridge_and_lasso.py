@@ -327,6 +327,9 @@ def test_running_out_of_passes_warns_with_gap_and_tolerance():
     with pytest.warns(UserWarning, match=r"used all 1 passes: the duality gap is .* tol \|y\|\^2"):
         run = lasso(X, y, 0.1, max_iter=1)
     assert not run.converged
+    wide = np.random.default_rng(0).standard_normal((6, 1001))  # too many columns for the path
+    with pytest.warns(UserWarning, match="used all 1 passes"):
+        assert Lasso(lam=0.1, max_iter=1).fit(wide, wide[:, 0]).n_iter_ == 1
     assert issubclass(ConvergenceWarning, UserWarning)
 
 

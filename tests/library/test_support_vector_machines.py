@@ -944,3 +944,11 @@ def test_kinds_of_support_vectors_are_listed_in_the_order_of_the_rows():
     alpha = np.array([1, 1, 1, 1, 0.5, 0.5])
     kinds = support_vectors(alpha, m, y, 1.0)
     assert [k.tolist() for k in kinds] == [[4, 5], [0, 2], [1, 3]]
+
+
+def test_a_known_kernel_may_vanish():
+    x, y = np.array([[0.0], [1.0], [29.0], [30.0]]), [0, 1, 0, 1]
+    K = rbf_kernel(x, x, 1.0)
+    assert 0 < K.min() < 1e-150
+    known = SVC(kernel="precomputed").fit(K, y)
+    np.testing.assert_allclose(known.dual_coef_, SVC(kernel="rbf", ell=1.0).fit(x, y).dual_coef_)
