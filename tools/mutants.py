@@ -56,6 +56,20 @@ class Chapter:
         """Return all changes of the module."""
         return mutations.changes(self.tree, vars(importlib.import_module(self.module)))
 
+    def shown(self):
+        """Return whether a change is of what the page prints, or names with its function."""
+        page = self.text.read_text("utf-8")
+        printed = re.findall(r":pyobject: ([\w.]+)", page)
+        spans = re.findall(r"`([^`\n]+)`", re.sub(r"(?s)```\{code-cell.*?\n```", "", page))
+        words = set(re.findall(r"\w+", " ".join(spans)))
+
+        def on_page(change):
+            kind, function, _, text = change
+            named = {function.split(".")[0], re.match(r"(default |self\.)?(\w*)", text)[2]}
+            return function in printed or (kind in mutations.HUMAN[:3] and named <= words)
+
+        return on_page
+
     def functions(self, module):
         """Return the functions and methods of the module by name, out of their wrappers."""
         found = {}
@@ -269,6 +283,9 @@ def main():
         print(f"{name:<28}" + "".join(f"{n:>8}" for n in counts(part).values()))
         if name in groups and stages == STAGES and not (options.sample or options.function):
             publish(chapter.text.stem, name, part)
+    on_page = chapter.shown()
+    part = [row for row in rows if on_page(row[0])]
+    print(f"{'printed or named':<28}" + "".join(f"{n:>8}" for n in counts(part).values()))
 
 
 if __name__ == "__main__":

@@ -33,6 +33,8 @@ class Model:
         self.a_, self.n_ = X[0] if self.mean else X[1], 7
 '''
 CELLS = """
+At most `steps` of `run`, by default 20; no other argument.
+
 ```{code-cell} ipython3
 from mllib.toy import area, np, ratio, run
 class ClaimFailure(AssertionError): pass
@@ -66,6 +68,8 @@ def test_each_end_occurs_and_is_published(tmp_path):
     assert "no claims  toy:11  ratio  scale * x  ->  scale / x" in said
     assert "alive      toy:11  ratio  x > 0  ->  x >= 0" in said  # at 0 both give 0
     assert "run  steps is 20" not in said  # both noticed it
+    row = next(line.split() for line in said.split("\n") if line.startswith("printed or named"))
+    assert row[3:] == ["3", "3", "1", "0"]  # ignored, ten times as many, a tenth
     assert "run  name doubled" not in said  # there is no such text: nothing was changed
     score = yaml.safe_load((tmp_path / "registers" / "mutants.yml").read_text("utf-8"))["toy"]
     assert score["mechanical by claim"] == {"toy-area": 2}
