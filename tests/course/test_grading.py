@@ -47,7 +47,9 @@ def test_only_the_claims_in_which_a_function_takes_part_are_run():
     outcomes = graded(version())
     assert [o for o in outcomes if not o.passed] == []
     found = {name for o in outcomes for name in o.what.split(", ")}
-    assert found == {"`kernel_perceptron`", "perceptron-weights-in-span"}
+    where = "The assertions under \N{LEFT DOUBLE QUOTATION MARK}No line at all"
+    where += "\N{RIGHT DOUBLE QUOTATION MARK}"
+    assert found == {"`kernel_perceptron`", "perceptron-weights-in-span", where}
 
 
 def test_a_cell_needs_what_it_reads_and_the_cells_that_change_it():
@@ -243,7 +245,7 @@ def test_a_function_of_ones_own_is_checked_in_a_process_of_its_own():
     found = check("perceptron")
     assert found.passed, repr(found)
     assert found.score == 1
-    assert "2 of 2 hold" in repr(found)
+    assert "3 of 3 hold" in repr(found)
     assert "Weights are a combination of training points" in found._repr_markdown_()
     found.require()
 
