@@ -978,7 +978,7 @@ class SVC(_MarginClassifier):
         C = np.full(len(X), C) if s is None else C * s
         problems = self._problems(index, len(classes))
         self._kernel = chosen_kernel(self, X, s)
-        self._centre = X[0] if linear else None  # moves b alone, and saves digits
+        self._centre = X.mean(axis=0) if linear else None  # moves b alone, and saves digits
         rows = _KernelRows(X - self._centre if linear else X, self._kernel)
         beta, runs = np.zeros((len(problems), len(X))), []
         for m, (who, signs) in enumerate(problems):
