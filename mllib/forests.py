@@ -610,11 +610,11 @@ def out_of_fold(estimator, X, y, folds, sample_weight=None):
     [[3.0], [3.0], [1.0], [1.0]]
     """
     X, y = check_array(X), as_array(y, "y")
+    w = check_sample_weight(sample_weight, len(X))
     classes = np.unique(y) if estimator.kind == "classifier" else None
     answers = np.full((len(X), 1 if classes is None else len(classes)), np.nan)
     for train, rest in folds:
-        weights = None if sample_weight is None else sample_weight[train]
-        model = _trained(estimator, X[train], y[train], weights)
+        model = _trained(estimator, X[train], y[train], None if w is None else w[train])
         answers[rest] = _answers(model, X[rest], classes)
     return answers
 

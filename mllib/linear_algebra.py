@@ -428,7 +428,7 @@ def jacobi_eigen(C, *, max_rotations=None):
     limit = 40 * d * d if max_rotations is None else max_rotations
     check_scalar(limit, "max_rotations", low=1, integer=True)
     D, V, off = C, np.eye(d), []
-    enough = (d * _EPS) ** 2 * np.sum(D**2)
+    enough = (d * _EPS * np.linalg.norm(D)) ** 2
     while True:
         outside = np.triu(np.abs(D), 1)
         off.append(2 * np.sum(outside**2))
